@@ -1,0 +1,2 @@
+//! The `flux-operator` binary.
+fn main() {}
