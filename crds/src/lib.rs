@@ -1,1 +1,32 @@
-//! Under construction.
+//! The API that this project serves: group `fluxcd.controlplane.io`, version `v1`.
+//!
+//! Types, defaults, validation rules and printer columns of the kinds are written once, here: the
+//! `crdgen` binary prints the CustomResourceDefinitions in `crds/yaml` from them, and a test fails when
+//! those are stale. The documentation of a field is what `kubectl explain` shows.
+//!
+//! The vocabulary that users and scripts depend on lives here too: [condition types and
+//! reasons](conditions), [annotation and label keys](keys).
+
+pub mod conditions;
+mod definitions;
+pub mod flux_instance;
+pub mod keys;
+pub mod status;
+
+pub use definitions::{Definition, definitions};
+pub use flux_instance::{FluxInstance, FluxInstanceSpec, FluxInstanceStatus};
+
+/// The API group of all kinds.
+pub const GROUP: &str = "fluxcd.controlplane.io";
+
+/// The one served version.
+pub const VERSION: &str = "v1";
+
+/// Field manager of every write of the operator, source of its events and name of its lease.
+pub const FIELD_MANAGER: &str = "flux-operator";
+
+/// The only name that a `FluxInstance` may have: a cluster runs one Flux.
+pub const INSTANCE_NAME: &str = "flux";
+
+/// The namespace that Flux is installed in when nothing else is said.
+pub const DEFAULT_NAMESPACE: &str = "flux-system";

@@ -1,0 +1,34 @@
+//! Condition types and reasons. Scripts and alerts match on these words: they never change.
+
+/// The object does what its spec says, as of the condition's `observedGeneration`.
+pub const READY: &str = "Ready";
+
+/// Present (and True) only while the operator works on the object.
+pub const RECONCILING: &str = "Reconciling";
+
+/// Present (and True) only while nothing but a change of the spec can help.
+pub const STALLED: &str = "Stalled";
+
+/// Ready=True: the last pass succeeded.
+pub const RECONCILIATION_SUCCEEDED: &str = "ReconciliationSucceeded";
+
+/// Ready=True: the object was created while its reconciliation was disabled.
+pub const RECONCILIATION_DISABLED: &str = "ReconciliationDisabled";
+
+/// Ready=False: the cluster refused something, or something did not become ready in time.
+pub const RECONCILIATION_FAILED: &str = "ReconciliationFailed";
+
+/// Ready=False and Stalled: the spec cannot be turned into objects.
+pub const BUILD_FAILED: &str = "BuildFailed";
+
+/// Ready=False: the artifact with the manifests could not be fetched or verified.
+pub const ARTIFACT_FAILED: &str = "ArtifactFailed";
+
+/// Ready=False: a newer request ended the wait for readiness.
+pub const HEALTH_CHECK_CANCELED: &str = "HealthCheckCanceled";
+
+/// Ready=Unknown and Reconciling: the pass is under way.
+pub const PROGRESSING: &str = "Progressing";
+
+/// Reconciling: the last pass failed and another one follows by itself.
+pub const PROGRESSING_WITH_RETRY: &str = "ProgressingWithRetry";

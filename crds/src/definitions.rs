@@ -1,0 +1,51 @@
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
+    CustomResourceDefinition, JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool,
+};
+use kube::CustomResourceExt as _;
+
+use crate::FluxInstance;
+
+/// A CustomResourceDefinition and the file that it is generated into.
+#[derive(Clone, Debug)]
+pub struct Definition {
+    /// Name of the file in `crds/yaml`.
+    pub file_name: &'static str,
+    /// The definition, as installed.
+    pub definition: CustomResourceDefinition,
+}
+
+/// The definitions of all kinds.
+#[must_use]
+pub fn definitions() -> Vec<Definition> {
+    vec![Definition {
+        file_name: "fluxcd.controlplane.io_fluxinstances.yaml",
+        definition: without_nullable(FluxInstance::crd()),
+    }]
+}
+
+/// An absent field and a null one mean the same in this API. Without `nullable` the API server drops nulls
+/// before it fills in defaults, so that `wait: null` is true and not an error.
+fn without_nullable(mut definition: CustomResourceDefinition) -> CustomResourceDefinition {
+    for version in &mut definition.spec.versions {
+        if let Some(schema) = version.schema.as_mut().and_then(|schema| schema.open_api_v3_schema.as_mut()) {
+            clear_nullable(schema);
+        }
+    }
+    definition
+}
+
+fn clear_nullable(schema: &mut JSONSchemaProps) {
+    schema.nullable = None;
+    if let Some(values) = &mut schema.enum_ {
+        values.retain(|value| !value.0.is_null());
+    }
+    schema.properties.iter_mut().flat_map(|properties| properties.values_mut()).for_each(clear_nullable);
+    match &mut schema.items {
+        Some(JSONSchemaPropsOrArray::Schema(items)) => clear_nullable(items),
+        Some(JSONSchemaPropsOrArray::Schemas(items)) => items.iter_mut().for_each(clear_nullable),
+        None => {}
+    }
+    if let Some(JSONSchemaPropsOrBool::Schema(values)) = &mut schema.additional_properties {
+        clear_nullable(values);
+    }
+}
