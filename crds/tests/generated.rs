@@ -1,5 +1,4 @@
 //! The committed definitions are what the types say.
-#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
 use std::{collections::BTreeSet, fs, path::Path};
 
