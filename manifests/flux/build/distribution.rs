@@ -1,0 +1,159 @@
+//! Reads the distribution from its YAML files, and refuses one that does not fit together.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    error, fs, io,
+    path::{Path, PathBuf},
+};
+
+use serde_json::Value;
+
+/// Where the distribution is read from.
+pub(crate) struct Folders {
+    /// Holds `flux/<version>/<file>.yaml`, `flux-images/<version>/<variant>.yaml` and
+    /// `crds/<version>/<component>.yaml`.
+    pub root: PathBuf,
+    /// `<version>/<component>.yaml`, to be taken in place of `crds`.
+    pub generated: Option<PathBuf>,
+}
+
+/// Releases in ascending order.
+#[derive(Debug)]
+pub(crate) struct Distribution {
+    pub releases: Vec<Release>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Release {
+    pub version: String,
+    pub files: Vec<File>,
+    pub images: Vec<File>,
+}
+
+#[derive(Debug)]
+pub(crate) struct File {
+    pub name: String,
+    pub documents: Vec<Value>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    #[error("failed to list {path}: {source}")]
+    List { path: PathBuf, source: io::Error },
+    #[error("{path} is not named after a Flux release, such as v2.9.5")]
+    Version { path: PathBuf },
+    #[error("{path} has no YAML files")]
+    Empty { path: PathBuf },
+    #[error("failed to read {path}: {source}")]
+    Read { path: PathBuf, source: io::Error },
+    #[error("failed to parse {path}: {source}")]
+    Parse { path: PathBuf, source: Box<dyn error::Error + Send + Sync> },
+    #[error("{path} defines kinds of a component that has no manifests in flux/{version}")]
+    NoComponent { path: PathBuf, version: String },
+    #[error("failed to read {path}, the definitions in FLUX_CRDS_DIR: {source}; make them with generate-crds.sh")]
+    NotGenerated { path: PathBuf, source: io::Error },
+    #[error(
+        "{path}, in FLUX_CRDS_DIR, defines {found:?}, and the committed definitions are {expected:?}; \
+         make both with generate-crds.sh"
+    )]
+    OtherDefinitions { path: PathBuf, expected: BTreeSet<String>, found: BTreeSet<String> },
+}
+
+/// # Errors
+/// When a file is missing, unreadable or no YAML, or when the folders do not name the same releases, components and
+/// definitions.
+pub(crate) fn read(folders: &Folders) -> Result<Distribution, Error> {
+    let mut versions = BTreeMap::new();
+    let flux = folders.root.join("flux");
+    for path in list(&flux)? {
+        let Some(version) = version_of(&path) else { return Err(Error::Version { path }) };
+        versions.insert(version, path);
+    }
+    let releases = versions.values().map(|path| release(folders, &name_of(path))).collect::<Result<_, _>>()?;
+    Ok(Distribution { releases })
+}
+
+fn release(folders: &Folders, version: &str) -> Result<Release, Error> {
+    let mut definitions = definitions(folders, version)?;
+    let mut files = files(&folders.root.join("flux").join(version))?;
+    for file in &mut files {
+        let objects = std::mem::take(&mut file.documents);
+        file.documents = definitions.remove(&file.name).unwrap_or_default();
+        file.documents.extend(objects);
+    }
+    if let Some(component) = definitions.into_keys().next() {
+        let path = folders.root.join("crds").join(version).join(component).with_extension("yaml");
+        return Err(Error::NoComponent { path, version: version.to_owned() });
+    }
+    let images = self::files(&folders.root.join("flux-images").join(version))?;
+    Ok(Release { version: version.to_owned(), files, images })
+}
+
+/// Component -> its definitions. The committed ones say which there are, wherever they are taken from.
+fn definitions(folders: &Folders, version: &str) -> Result<BTreeMap<String, Vec<Value>>, Error> {
+    let committed = files(&folders.root.join("crds").join(version))?;
+    let Some(generated) = &folders.generated else {
+        return Ok(committed.into_iter().map(|file| (file.name, file.documents)).collect());
+    };
+    committed
+        .into_iter()
+        .map(|file| {
+            let path = generated.join(version).join(&file.name).with_extension("yaml");
+            let text = fs::read_to_string(&path)
+                .map_err(|source| Error::NotGenerated { path: path.clone(), source })?;
+            let documents = parse(&path, &text)?;
+            let (expected, found) = (object_names(&file.documents), object_names(&documents));
+            if found != expected {
+                return Err(Error::OtherDefinitions { path, expected, found });
+            }
+            Ok((file.name, documents))
+        })
+        .collect()
+}
+
+fn object_names(documents: &[Value]) -> BTreeSet<String> {
+    documents
+        .iter()
+        .filter_map(|document| document.pointer("/metadata/name")?.as_str())
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The YAML files of a folder in order of their names.
+fn files(folder: &Path) -> Result<Vec<File>, Error> {
+    let files: Vec<File> = list(folder)?
+        .into_iter()
+        .filter(|path| path.extension().is_some_and(|extension| extension == "yaml"))
+        .map(|path| {
+            let text = fs::read_to_string(&path)
+                .map_err(|source| Error::Read { path: path.clone(), source })?;
+            Ok(File { name: name_of(&path.with_extension("")), documents: parse(&path, &text)? })
+        })
+        .collect::<Result<_, _>>()?;
+    if files.is_empty() { Err(Error::Empty { path: folder.to_owned() }) } else { Ok(files) }
+}
+
+fn list(folder: &Path) -> Result<BTreeSet<PathBuf>, Error> {
+    let failed = |source| Error::List { path: folder.to_owned(), source };
+    fs::read_dir(folder)
+        .map_err(failed)?
+        .map(|entry| entry.map(|entry| entry.path()).map_err(failed))
+        .collect()
+}
+
+fn parse(path: &Path, text: &str) -> Result<Vec<Value>, Error> {
+    serde_saphyr::from_multiple(text)
+        .map_err(|source| Error::Parse { path: path.to_owned(), source: Box::new(source) })
+}
+
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// `v2.9.5` -> `[2, 9, 5]`, which sorts as releases do.
+fn version_of(path: &Path) -> Option<Vec<u64>> {
+    let name = name_of(path);
+    let numbers: Vec<u64> =
+        name.strip_prefix('v')?.split('.').map(str::parse).collect::<Result<_, _>>().ok()?;
+    (numbers.len() == 3).then_some(numbers)
+}
