@@ -53,7 +53,6 @@ write() {
 generate() {
     result=$cache/$(checksum <"$script")-$1
     [ -d "$result" ] && return
-    command -v go >/dev/null || die "go is not installed, and these definitions are made from Go modules"
     work_in_scratch
     local version tool_version
     while read -r version tool_version; do
@@ -151,6 +150,7 @@ build_tool() {
 # work_in_scratch: sets $scratch, on the file system of the cache so that moves are atomic.
 work_in_scratch() {
     [ -z "${scratch:-}" ] || return 0
+    command -v go >/dev/null || die "go is not installed, and these definitions are made from Go modules"
     mkdir -p "$cache"
     scratch=$(mktemp -d "$cache/scratch.XXXXXX")
     trap 'rm -rf "$scratch"' EXIT

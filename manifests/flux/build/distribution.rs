@@ -50,7 +50,9 @@ pub(crate) enum Error {
     Parse { path: PathBuf, source: Box<dyn error::Error + Send + Sync> },
     #[error("{path} defines kinds of a component that has no manifests in flux/{version}")]
     NoComponent { path: PathBuf, version: String },
-    #[error("failed to read {path}, the definitions in FLUX_CRDS_DIR: {source}; make them with generate-crds.sh")]
+    #[error(
+        "failed to read {path}, the definitions in FLUX_CRDS_DIR: {source}; make them with generate-crds.sh"
+    )]
     NotGenerated { path: PathBuf, source: io::Error },
     #[error(
         "{path}, in FLUX_CRDS_DIR, defines {found:?}, and the committed definitions are {expected:?}; \
@@ -69,7 +71,8 @@ pub(crate) fn read(folders: &Folders) -> Result<Distribution, Error> {
         let Some(version) = version_of(&path) else { return Err(Error::Version { path }) };
         versions.insert(version, path);
     }
-    let releases = versions.values().map(|path| release(folders, &name_of(path))).collect::<Result<_, _>>()?;
+    let releases =
+        versions.values().map(|path| release(folders, &name_of(path))).collect::<Result<_, _>>()?;
     Ok(Distribution { releases })
 }
 
@@ -99,16 +102,19 @@ fn definitions(folders: &Folders, version: &str) -> Result<BTreeMap<String, Vec<
         .into_iter()
         .map(|file| {
             let path = generated.join(version).join(&file.name).with_extension("yaml");
-            let text = fs::read_to_string(&path)
-                .map_err(|source| Error::NotGenerated { path: path.clone(), source })?;
-            let documents = parse(&path, &text)?;
-            let (expected, found) = (object_names(&file.documents), object_names(&documents));
-            if found != expected {
-                return Err(Error::OtherDefinitions { path, expected, found });
-            }
-            Ok((file.name, documents))
+            Ok((file.name, generated_definitions(path, &file.documents)?))
         })
         .collect()
+}
+
+fn generated_definitions(path: PathBuf, committed: &[Value]) -> Result<Vec<Value>, Error> {
+    let text = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(source) => return Err(Error::NotGenerated { path, source }),
+    };
+    let documents = parse(&path, &text)?;
+    let (expected, found) = (object_names(committed), object_names(&documents));
+    if found == expected { Ok(documents) } else { Err(Error::OtherDefinitions { path, expected, found }) }
 }
 
 fn object_names(documents: &[Value]) -> BTreeSet<String> {
@@ -121,16 +127,21 @@ fn object_names(documents: &[Value]) -> BTreeSet<String> {
 
 /// The YAML files of a folder in order of their names.
 fn files(folder: &Path) -> Result<Vec<File>, Error> {
-    let files: Vec<File> = list(folder)?
+    let mut files = list(folder)?
         .into_iter()
         .filter(|path| path.extension().is_some_and(|extension| extension == "yaml"))
-        .map(|path| {
-            let text = fs::read_to_string(&path)
-                .map_err(|source| Error::Read { path: path.clone(), source })?;
-            Ok(File { name: name_of(&path.with_extension("")), documents: parse(&path, &text)? })
-        })
-        .collect::<Result<_, _>>()?;
+        .map(file)
+        .collect::<Result<Vec<_>, _>>()?;
+    // Not the order of the paths, where `a-b.yaml` comes before `a.yaml`.
+    files.sort_by(|one, other| one.name.cmp(&other.name));
     if files.is_empty() { Err(Error::Empty { path: folder.to_owned() }) } else { Ok(files) }
+}
+
+fn file(path: PathBuf) -> Result<File, Error> {
+    match fs::read_to_string(&path) {
+        Ok(text) => Ok(File { name: name_of(&path.with_extension("")), documents: parse(&path, &text)? }),
+        Err(source) => Err(Error::Read { path, source }),
+    }
 }
 
 fn list(folder: &Path) -> Result<BTreeSet<PathBuf>, Error> {

@@ -77,7 +77,8 @@ fn table(out: &Path, distribution: &Distribution) -> Result<String, Error> {
         let files = entries(out, &format!("{version}-manifests"), &release.files)?;
         let images = entries(out, &format!("{version}-images"), &release.images)?;
         // Writing to a String cannot fail.
-        let _ = writeln!(table, "Release {{ version: {version:?}, files: &[{files}], images: &[{images}] }},");
+        let _ =
+            writeln!(table, "Release {{ version: {version:?}, files: &[{files}], images: &[{images}] }},");
     }
     table.push_str("];\n");
     Ok(table)
