@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::objects::{documents, file, key, of_kind, release, text};
 
-/// Name -> versions, the stored one first, as Flux's release notes and API modules have them.
+/// Name -> versions, the stored one first, as the API modules of the release mark them.
 const VERSIONS_2_6: [(&str, &[&str]); 13] = [
     ("alerts.notification.toolkit.fluxcd.io", &["v1beta3", "v1beta1", "v1beta2"]),
     ("buckets.source.toolkit.fluxcd.io", &["v1", "v1beta1", "v1beta2"]),
@@ -101,7 +101,8 @@ fn definitions_name_their_generator() {
     }
 }
 
-/// Schemas have `${}` in patterns and rules. The API modules ask for it since 2.7.
+/// Descriptions have `${var:=default}` as an example, which a Flux that applies itself must leave alone. The API modules
+/// ask for it since 2.9.
 #[test]
 fn definitions_of_2_9_are_exempt_from_variable_substitution() {
     for (version, expected) in [("v2.6.4", Value::Null), ("v2.9.5", Value::from("disabled"))] {
