@@ -3,7 +3,7 @@
 //! The operator takes ranges where its users wrote them for a Go program: `spec.distribution.version`, tag
 //! filters, chart versions. A range that selects another version than before is an upgrade that nobody asked
 //! for, so the odd answers are kept too: `1 2 - 3` is refused (the hyphen range swallows the blank before it)
-//! while `1, 2 - 3` is not; `~*` accepts all releases; a numeric prerelease above 64 bits sorts as text.
+//! while `1, 2 - 3` is not; `^*` selects 0.0.0 alone; a numeric prerelease above 64 bits sorts as text.
 //!
 //! | range | means |
 //! |---|---|
