@@ -55,10 +55,10 @@ pub(crate) enum Error {
     )]
     NotGenerated { path: PathBuf, source: io::Error },
     #[error(
-        "{path}, in FLUX_CRDS_DIR, defines {found:?}, and the committed definitions are {expected:?}; \
+        "{path}, in FLUX_CRDS_DIR, differs from the committed definitions in more than descriptions; \
          make both with generate-crds.sh"
     )]
-    OtherDefinitions { path: PathBuf, expected: BTreeSet<String>, found: BTreeSet<String> },
+    OtherDefinitions { path: PathBuf },
 }
 
 /// # Errors
@@ -74,6 +74,19 @@ pub(crate) fn read(folders: &Folders) -> Result<Distribution, Error> {
     let releases =
         versions.values().map(|path| release(folders, &name_of(path))).collect::<Result<_, _>>()?;
     Ok(Distribution { releases })
+}
+
+/// Removes the descriptions of a schema. A property that is called description is no text, and stays.
+pub(crate) fn without_descriptions(mut value: Value) -> Value {
+    match &mut value {
+        Value::Object(map) => {
+            map.retain(|key, value| key != "description" || !value.is_string());
+            map.values_mut().for_each(|value| *value = without_descriptions(value.take()));
+        }
+        Value::Array(list) => list.iter_mut().for_each(|value| *value = without_descriptions(value.take())),
+        _ => {}
+    }
+    value
 }
 
 fn release(folders: &Folders, version: &str) -> Result<Release, Error> {
@@ -113,16 +126,8 @@ fn generated_definitions(path: PathBuf, committed: &[Value]) -> Result<Vec<Value
         Err(source) => return Err(Error::NotGenerated { path, source }),
     };
     let documents = parse(&path, &text)?;
-    let (expected, found) = (object_names(committed), object_names(&documents));
-    if found == expected { Ok(documents) } else { Err(Error::OtherDefinitions { path, expected, found }) }
-}
-
-fn object_names(documents: &[Value]) -> BTreeSet<String> {
-    documents
-        .iter()
-        .filter_map(|document| document.pointer("/metadata/name")?.as_str())
-        .map(str::to_owned)
-        .collect()
+    let same = documents.iter().cloned().map(without_descriptions).eq(committed.iter().cloned());
+    if same { Ok(documents) } else { Err(Error::OtherDefinitions { path }) }
 }
 
 /// The YAML files of a folder in order of their names.

@@ -1,7 +1,7 @@
 //! Which trees of YAML files the build takes, and how it refuses the others.
 
 #[path = "../../build/distribution.rs"]
-mod distribution;
+pub(crate) mod distribution;
 
 use std::{fs, path::Path};
 
@@ -88,10 +88,10 @@ fn files_are_sorted_by_name() {
 #[test]
 fn generated_definitions_replace_the_committed_ones() {
     let tree = tree();
-    put(&tree, "generated/v2.9.5/a.yaml", &format!("{DEFINITION}spec:\n  description: more\n"));
+    put(&tree, "generated/v2.9.5/a.yaml", &format!("{DEFINITION}  description: more\n"));
     let distribution = read_generated(&tree, Path::new("generated")).unwrap();
     let definition = &distribution.releases[0].files[0].documents[0];
-    assert_eq!(definition["spec"]["description"], "more");
+    assert_eq!(definition["metadata"]["description"], "more");
 }
 
 #[test]
@@ -103,14 +103,18 @@ fn a_generated_folder_that_is_not_there_is_refused() {
 }
 
 #[test]
-fn generated_definitions_of_other_kinds_are_refused() {
+fn generated_definitions_with_another_schema_are_refused() {
     let tree = tree();
-    put(&tree, "generated/v2.9.5/a.yaml", &DEFINITION.replace("as.example", "bs.example"));
+    put(&tree, "generated/v2.9.5/a.yaml", &format!("{DEFINITION}spec:\n  scope: Cluster\n"));
     let refusal = refusal(read_generated(&tree, Path::new("generated")));
-    assert!(
-        refusal.contains(r#"defines {"bs.example"}"#) && refusal.contains(r#"{"as.example"}"#),
-        "{refusal}"
-    );
+    assert!(refusal.contains("generated/v2.9.5/a.yaml, in FLUX_CRDS_DIR, differs"), "{refusal}");
+}
+
+#[test]
+fn a_property_that_is_called_description_is_no_description() {
+    let schema = json!([{"description": "gone", "properties": {"description": {"type": "string"}}}]);
+    let bare = json!([{"properties": {"description": {"type": "string"}}}]);
+    assert_eq!(distribution::without_descriptions(schema), bare);
 }
 
 #[test]

@@ -76,23 +76,6 @@ pub(crate) fn released_dir(test: &str) -> Option<PathBuf> {
     dir
 }
 
-/// Removes the descriptions of a schema. A property that is called description is no text, and stays.
-pub(crate) fn without_descriptions(mut value: Value) -> Value {
-    remove_descriptions(&mut value);
-    value
-}
-
-fn remove_descriptions(value: &mut Value) {
-    match value {
-        Value::Object(map) => {
-            map.retain(|key, value| key != "description" || !value.is_string());
-            map.values_mut().for_each(remove_descriptions);
-        }
-        Value::Array(list) => list.iter_mut().for_each(remove_descriptions),
-        _ => {}
-    }
-}
-
 #[derive(Debug)]
 pub(crate) struct Difference {
     pub object: String,
@@ -153,12 +136,4 @@ fn a_difference_names_object_and_path() {
     assert_eq!((found[0].object.as_str(), found[0].path.as_str()), ("Deployment/a", "/spec/replicas"));
     assert_eq!(differences(&object(1), &Objects::new()).len(), 1, "an object that only we have");
     assert_eq!(differences(&Objects::new(), &object(1)).len(), 1, "an object that only they have");
-}
-
-#[test]
-fn a_property_that_is_called_description_is_no_description() {
-    let schema =
-        serde_json::json!({"description": "gone", "properties": {"description": {"type": "string"}}});
-    let bare = serde_json::json!({"properties": {"description": {"type": "string"}}});
-    assert_eq!(without_descriptions(schema), bare);
 }

@@ -5,9 +5,10 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::{
+    build::distribution::without_descriptions,
     objects::{
         self, Difference, Objects, by_key, differences, documents, key, release, released_dir, text,
-        without_descriptions, yaml_files,
+        yaml_files,
     },
     script,
 };

@@ -11,7 +11,10 @@ use std::{
 
 use tempfile::TempDir;
 
-use crate::objects::{by_key, differences, without_descriptions, yaml_files};
+use crate::{
+    build::distribution::without_descriptions,
+    objects::{by_key, differences, yaml_files},
+};
 
 /// With a cold cache, two calls at once would build the same tools twice.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
