@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    error, fs, io,
+    fs, io,
     path::{Path, PathBuf},
 };
 
@@ -47,7 +47,7 @@ pub(crate) enum Error {
     #[error("failed to read {path}: {source}")]
     Read { path: PathBuf, source: io::Error },
     #[error("failed to parse {path}: {source}")]
-    Parse { path: PathBuf, source: Box<dyn error::Error + Send + Sync> },
+    Parse { path: PathBuf, source: manifests_yaml::ReadError },
     #[error("{path} defines kinds of a component that has no manifests in flux/{version}")]
     NoComponent { path: PathBuf, version: String },
     #[error(
@@ -158,8 +158,10 @@ fn list(folder: &Path) -> Result<BTreeSet<PathBuf>, Error> {
 }
 
 fn parse(path: &Path, text: &str) -> Result<Vec<Value>, Error> {
-    serde_saphyr::from_multiple(text)
-        .map_err(|source| Error::Parse { path: path.to_owned(), source: Box::new(source) })
+    match manifests_yaml::documents(text) {
+        Ok(documents) => Ok(documents.into_iter().map(|document| document.value).collect()),
+        Err(source) => Err(Error::Parse { path: path.to_owned(), source }),
+    }
 }
 
 fn name_of(path: &Path) -> String {

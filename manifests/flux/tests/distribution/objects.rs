@@ -63,7 +63,7 @@ pub(crate) fn yaml_files(folder: &Path) -> BTreeMap<String, Vec<Value>> {
 }
 
 fn parse(yaml: &str) -> Vec<Value> {
-    serde_saphyr::from_multiple(yaml).unwrap()
+    manifests_yaml::documents(yaml).unwrap().into_iter().map(|document| document.value).collect()
 }
 
 /// The folder with real releases; without it, says which test is skipped, past the capture of test output.
