@@ -32,3 +32,12 @@ pub const PROGRESSING: &str = "Progressing";
 
 /// Reconciling: the last pass failed and another one follows by itself.
 pub const PROGRESSING_WITH_RETRY: &str = "ProgressingWithRetry";
+
+/// Event: the spec can be built, but part of it has no effect or is not what it seems.
+pub const BUILD_WARNING: &str = "BuildWarning";
+
+/// Event: an annotation has a value that cannot be used, and the default holds.
+pub const INVALID_ANNOTATION: &str = "InvalidAnnotation";
+
+/// Event: a newer version of Flux is available that the version range excludes.
+pub const OUTDATED_VERSION: &str = "OutdatedVersion";

@@ -1,1 +1,17 @@
-//! Under construction.
+//! Everything that is said to a kube-apiserver.
+//!
+//! Callers decide which objects must exist; this crate makes the cluster agree: [server-side
+//! apply](apply), [waiting for readiness](wait), [events](events). Every request has a deadline, and every
+//! error names the object that it is about.
+
+pub mod apply;
+pub mod client;
+mod error;
+pub mod events;
+mod kinds;
+pub mod readiness;
+pub mod status;
+pub mod wait;
+
+pub use error::{RequestError, explain};
+pub use kinds::{KindError, Kinds};

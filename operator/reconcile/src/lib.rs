@@ -1,1 +1,8 @@
-//! Under construction.
+//! The reconcilers: observe, decide, act. One file a kind.
+
+mod backoff;
+mod conditions;
+mod flux_instance;
+mod schedule;
+
+pub use flux_instance::{FluxInstanceReconciler, Settings};

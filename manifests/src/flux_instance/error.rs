@@ -1,0 +1,91 @@
+use std::fmt;
+
+use crds::flux_instance::Component;
+use manifests_kustomize::{PatchError, PatchWarning, ResourceError, TransformError};
+use thiserror::Error;
+
+use crate::{
+    distribution::{ElectionError, ReleaseError},
+    semver::Version,
+};
+
+/// Why an instance cannot be built. All of these wait for a new spec or a new distribution.
+#[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages document the variants and their fields")]
+pub enum BuildError {
+    #[error(transparent)]
+    Election(#[from] ElectionError),
+    #[error(transparent)]
+    Release(#[from] ReleaseError),
+    #[error(transparent)]
+    InvalidField(#[from] InvalidField),
+    #[error("{field}: {value} needs Flux {since} or later, and spec.distribution.version elects {version}")]
+    NeedsFlux { field: &'static str, value: &'static str, since: String, version: Version },
+    #[error("the manifests of the distribution cannot be used")]
+    Manifests(#[from] ResourceError),
+    #[error("the objects cannot be renamed, moved or pinned; is a patch at fault?")]
+    Transform(#[from] TransformError),
+    #[error("spec.kustomize.{0}")]
+    Patch(#[from] PatchError),
+}
+
+/// A field whose value no object can be made of.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{field}: {problem}")]
+pub struct InvalidField {
+    /// Path of the field from the root of the instance.
+    pub field: String,
+    /// What is wrong, and what a good value looks like.
+    pub problem: String,
+}
+
+impl InvalidField {
+    pub(super) fn new(field: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self { field: field.into(), problem: problem.into() }
+    }
+}
+
+/// What a user should look at, though it stops nothing.
+#[derive(Clone, Debug)]
+pub enum BuildWarning {
+    /// A newer release matches the range, of a minor that this operator does not know.
+    UnsupportedMinor {
+        /// The release.
+        version: Version,
+    },
+    /// A component is named more than once.
+    RepeatedComponent {
+        /// The component.
+        component: Component,
+    },
+    /// The image list of the variant lacks components, so that all images are referred to by tag.
+    IncompleteImageList {
+        /// The components without an entry.
+        missing: Vec<Component>,
+    },
+    /// A patch matched or changed nothing.
+    Patch(PatchWarning),
+}
+
+impl fmt::Display for BuildWarning {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnsupportedMinor { version } => write!(
+                formatter,
+                "Flux {version} matches spec.distribution.version but is newer than this operator supports: upgrade the operator to get it"
+            ),
+            Self::RepeatedComponent { component } => {
+                write!(formatter, "spec.components names {component} more than once")
+            }
+            Self::IncompleteImageList { missing } => {
+                let missing: Vec<&str> = missing.iter().map(|component| component.as_str()).collect();
+                write!(
+                    formatter,
+                    "the image list of the distribution lacks {}: images are referred to by tag, without digests",
+                    missing.join(", ")
+                )
+            }
+            Self::Patch(warning) => write!(formatter, "spec.kustomize.{warning}"),
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Rules that no overlay can show.

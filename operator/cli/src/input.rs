@@ -1,0 +1,120 @@
+//! Files that a person names, `-` for standard input.
+
+use std::{
+    fs::File,
+    io::{self, Read, stdin},
+    path::{Path, PathBuf},
+};
+
+use crds::{DEFAULT_NAMESPACE, FluxInstance, flux_instance::Violation};
+use manifests::{
+    objects::{kind, split_api_version},
+    yaml,
+};
+use serde_json::Value;
+use thiserror::Error;
+
+/// The largest file that is read, in bytes: an object in a cluster has at most 1.5 MiB.
+const MAX_INPUT_BYTES: u64 = 4 * 1024 * 1024;
+
+/// Why a file cannot be used.
+#[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages document the variants and their fields")]
+pub enum InputError {
+    #[error("failed to read {file}")]
+    Read { file: String, source: io::Error },
+    #[error("{file} has more than {MAX_INPUT_BYTES} bytes")]
+    TooLarge { file: String },
+    #[error("{file} is not YAML")]
+    Yaml { file: String, source: yaml::ReadError },
+    #[error("{file} holds no FluxInstance of {}/{}; it holds: {}", crds::GROUP, crds::VERSION, found.join(", "))]
+    NoInstance { file: String, found: Vec<String> },
+    #[error("{file} holds {count} FluxInstances, and a cluster has one: leave one of them")]
+    ManyInstances { file: String, count: usize },
+    #[error("{file}: {field}: {source}")]
+    Field { file: String, field: String, source: serde_json::Error },
+    #[error("{file} breaks rules of the FluxInstance: {}", sentences(violations))]
+    Violations { file: String, violations: Vec<Violation> },
+}
+
+/// An instance as written by a person.
+#[derive(Debug)]
+pub(crate) struct WrittenInstance {
+    /// The instance; its namespace is set.
+    pub(crate) instance: FluxInstance,
+    /// Fields that a FluxInstance does not have: most of them are typing errors.
+    pub(crate) unknown_fields: Vec<String>,
+}
+
+/// Reads the one FluxInstance of a file, which may hold other objects too.
+pub(crate) fn read_instance(path: &Path) -> Result<WrittenInstance, InputError> {
+    let file = display(path);
+    let text = read(path)?;
+    let documents =
+        yaml::documents(&text).map_err(|source| InputError::Yaml { file: file.clone(), source })?;
+    let (mut instances, others): (Vec<Value>, Vec<Value>) =
+        documents.into_iter().map(|document| document.value).partition(is_instance);
+    match (instances.pop(), instances.len()) {
+        (Some(instance), 0) => parse(file, instance),
+        (Some(_), others) => Err(InputError::ManyInstances { file, count: others + 1 }),
+        (None, _) => Err(InputError::NoInstance { file, found: others.iter().map(what).collect() }),
+    }
+}
+
+fn parse(file: String, object: Value) -> Result<WrittenInstance, InputError> {
+    let mut unknown_fields = Vec::new();
+    let mut note = |path: serde_ignored::Path<'_>| unknown_fields.push(path.to_string());
+    let deserializer = serde_ignored::Deserializer::new(object, &mut note);
+    let parsed: Result<FluxInstance, _> = serde_path_to_error::deserialize(deserializer);
+    let mut instance = parsed.map_err(|error| InputError::Field {
+        file: file.clone(),
+        field: error.path().to_string(),
+        source: error.into_inner(),
+    })?;
+    let violations = instance.violations();
+    if !violations.is_empty() {
+        return Err(InputError::Violations { file, violations });
+    }
+    instance.metadata.namespace.get_or_insert_with(|| DEFAULT_NAMESPACE.to_owned());
+    Ok(WrittenInstance { instance, unknown_fields })
+}
+
+fn read(path: &Path) -> Result<String, InputError> {
+    let file = display(path);
+    let failed = |source| InputError::Read { file: file.clone(), source };
+    let reader: Box<dyn Read> =
+        if is_stdin(path) { Box::new(stdin()) } else { Box::new(File::open(path).map_err(failed)?) };
+    let mut text = String::new();
+    reader.take(MAX_INPUT_BYTES + 1).read_to_string(&mut text).map_err(failed)?;
+    if text.len() as u64 > MAX_INPUT_BYTES {
+        return Err(InputError::TooLarge { file });
+    }
+    Ok(text)
+}
+
+fn is_instance(object: &Value) -> bool {
+    split_api_version(object) == (crds::GROUP, crds::VERSION) && kind(object) == "FluxInstance"
+}
+
+fn what(object: &Value) -> String {
+    match (kind(object), split_api_version(object)) {
+        ("", _) => "a document without kind".to_owned(),
+        (kind, ("", version)) => format!("{kind} of {version}"),
+        (kind, (group, version)) => format!("{kind} of {group}/{version}"),
+    }
+}
+
+fn is_stdin(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+fn display(path: &Path) -> String {
+    if is_stdin(path) { "standard input".to_owned() } else { path.display().to_string() }
+}
+
+fn sentences(violations: &[Violation]) -> String {
+    violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+/// The path of `--filename`.
+pub(crate) type InputPath = PathBuf;
