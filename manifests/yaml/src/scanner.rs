@@ -23,7 +23,17 @@ struct PossibleKey {
     is_required: bool,
     /// The number of the token that would be the key, counted from the start of the text.
     token_number: usize,
+    /// Whether that token waits in the queue until its colon is found, or is out of reach.
+    holds_token: bool,
     mark: Mark,
+}
+
+/// One level of brackets.
+struct FlowLevel {
+    /// The number of the token of its opening bracket.
+    token_number: usize,
+    key: Option<PossibleKey>,
+    has_had_key: bool,
 }
 
 /// Makes tokens when asked for them.
@@ -38,8 +48,8 @@ pub(crate) struct Scanner<'a> {
     is_key_allowed: bool,
     /// The possible key outside of brackets.
     block_key: Option<PossibleKey>,
-    /// The possible keys within brackets, outermost first.
-    flow_keys: Vec<Option<PossibleKey>>,
+    /// The open brackets, outermost first.
+    flow_levels: Vec<FlowLevel>,
 }
 
 impl<'a> Scanner<'a> {
@@ -52,7 +62,7 @@ impl<'a> Scanner<'a> {
             outer_indents: Vec::new(),
             is_key_allowed: true,
             block_key: None,
-            flow_keys: Vec::new(),
+            flow_levels: Vec::new(),
         }
     }
 
@@ -90,8 +100,9 @@ impl<'a> Scanner<'a> {
 
     fn is_front_undecided(&mut self) -> Result<bool, ReadError> {
         let (taken, mark) = (self.taken, self.cursor.mark());
-        let keys = std::iter::once(&mut self.block_key).chain(&mut self.flow_keys);
-        match keys.into_iter().find(|slot| slot.is_some_and(|key| key.token_number == taken)) {
+        let flow_slots = self.flow_levels.iter_mut().map(|level| &mut level.key);
+        let is_held = |key: PossibleKey| key.token_number == taken && key.holds_token;
+        match std::iter::once(&mut self.block_key).chain(flow_slots).find(|slot| slot.is_some_and(is_held)) {
             Some(slot) => still_possible(slot, mark).map(|key| key.is_some()),
             None => Ok(false),
         }
@@ -181,7 +192,8 @@ impl<'a> Scanner<'a> {
 
     fn fetch_flow_start(&mut self, kind: TokenKind) -> Result<(), ReadError> {
         self.remember_key()?;
-        self.flow_keys.push(None);
+        let token_number = self.taken + self.tokens.len();
+        self.flow_levels.push(FlowLevel { token_number, key: None, has_had_key: false });
         self.is_key_allowed = true;
         self.push_indicator(kind);
         Ok(())
@@ -189,7 +201,15 @@ impl<'a> Scanner<'a> {
 
     fn fetch_flow_end(&mut self, kind: TokenKind) -> Result<(), ReadError> {
         self.forget_key()?;
-        self.flow_keys.pop();
+        if let Some(level) = self.flow_levels.pop()
+            && !level.has_had_key
+            && let Some(key) = self.key_slot()
+            && key.token_number == level.token_number
+        {
+            // Go's port of libyaml forgets here that empty brackets may be a key, and hands them out before
+            // their colon: a document of nothing but `{}: 1` is an empty mapping with something behind it.
+            key.holds_token = false;
+        }
         self.is_key_allowed = false;
         self.push_indicator(kind);
         Ok(())
@@ -232,9 +252,13 @@ impl<'a> Scanner<'a> {
         let mark = self.cursor.mark();
         if let Some(key) = still_possible(self.key_slot(), mark)? {
             *self.key_slot() = None;
-            let position = key.token_number.saturating_sub(self.taken).min(self.tokens.len());
+            let (position, mapping_position) = match key.token_number.checked_sub(self.taken) {
+                Some(position) => (position.min(self.tokens.len()), position.min(self.tokens.len())),
+                // The token is gone; what it should have had in front comes too late, as an error.
+                None => (self.tokens.len(), self.tokens.len() + 1),
+            };
             self.tokens.insert(position, Token { kind: TokenKind::Key, start: key.mark });
-            self.open_block(TokenKind::BlockMappingStart, key.mark, position);
+            self.open_block(TokenKind::BlockMappingStart, key.mark, mapping_position);
             self.is_key_allowed = false;
         } else {
             if !self.is_flow() {
@@ -298,11 +322,11 @@ impl<'a> Scanner<'a> {
     }
 
     fn is_flow(&self) -> bool {
-        !self.flow_keys.is_empty()
+        !self.flow_levels.is_empty()
     }
 
     fn key_slot(&mut self) -> &mut Option<PossibleKey> {
-        self.flow_keys.last_mut().unwrap_or(&mut self.block_key)
+        self.flow_levels.last_mut().map_or(&mut self.block_key, |level| &mut level.key)
     }
 
     /// Notes that the next token may be a key.
@@ -313,10 +337,14 @@ impl<'a> Scanner<'a> {
         let key = PossibleKey {
             is_required: !self.is_flow() && self.indent == Some(self.cursor.column()),
             token_number: self.taken + self.tokens.len(),
+            holds_token: true,
             mark: self.cursor.mark(),
         };
         self.forget_key()?;
         *self.key_slot() = Some(key);
+        if let Some(level) = self.flow_levels.last_mut() {
+            level.has_had_key = true;
+        }
         Ok(())
     }
 
