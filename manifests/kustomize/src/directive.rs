@@ -55,16 +55,16 @@ pub(crate) fn check(patch: &Value) -> Result<(), DirectiveError> {
         match value {
             Value::Object(fields) => {
                 for (name, field) in fields {
-                    let path = format!("{path}/{}", name.replace('~', "~0").replace('/', "~1"));
+                    let place = format!("{path}/{}", name.replace('~', "~0").replace('/', "~1"));
                     let family = name.split_once('/').map_or(name.as_str(), |(family, _)| family);
                     if UNSUPPORTED.contains(&family) {
-                        return Err(DirectiveError::Unsupported { path, name: name.clone() });
+                        return Err(DirectiveError::Unsupported { path: place, name: name.clone() });
                     }
                     if name == KEY && Directive::read(field).is_none() {
                         let value = field.as_str().map_or_else(|| field.to_string(), str::to_owned);
-                        return Err(DirectiveError::Unknown { path, value });
+                        return Err(DirectiveError::Unknown { path: place, value });
                     }
-                    open.push((path, field));
+                    open.push((place, field));
                 }
             }
             Value::Array(elements) => {

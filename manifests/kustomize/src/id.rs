@@ -96,3 +96,13 @@ pub(crate) fn group_and_version(api_version: &str) -> (&str, &str) {
 pub(crate) fn text(value: Option<&Value>) -> &str {
     value.and_then(Value::as_str).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_sorted_for_the_search() {
+        assert!(CLUSTER_SCOPED.is_sorted_by(|a, b| a < b));
+    }
+}

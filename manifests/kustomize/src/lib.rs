@@ -30,6 +30,7 @@ mod merge;
 mod merge_list;
 mod operation;
 mod patch;
+mod patch_apply;
 mod patch_text;
 mod pointer;
 mod references;

@@ -19,7 +19,7 @@ pub const MAX_OBJECT_BYTES: usize = 3 * 1024 * 1024;
 pub const MAX_DEPTH: usize = 128;
 
 /// Most elements of a list that is merged by key, because merging compares each with each.
-pub const MAX_MERGED_ELEMENTS: usize = 4_096;
+pub const MAX_MERGED_ELEMENTS: usize = 1_024;
 
 /// Longest pattern of a target, in bytes; a Kubernetes name has 253.
 pub const MAX_PATTERN_BYTES: usize = 1_024;

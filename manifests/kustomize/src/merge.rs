@@ -39,6 +39,14 @@ pub enum MergeError {
         /// Where, as a JSON pointer.
         path: String,
     },
+    /// Elements of a patch that contradict each other.
+    #[error(
+        "the patch names one element of the list {path} twice, once with `$patch`; write each element once"
+    )]
+    ElementTwice {
+        /// Where, as a JSON pointer.
+        path: String,
+    },
     /// A list too long to merge by key.
     #[error("the list {path} has {elements} elements, and at most {MAX_MERGED_ELEMENTS} are merged by key")]
     ListTooLong {
@@ -205,11 +213,13 @@ impl Walk {
         if elements > MAX_MERGED_ELEMENTS {
             return Err(MergeError::ListTooLong { path: self.pointer(), elements });
         }
-        let merged = if keys.is_empty() {
-            merge_list::plain_values(dest, patch)
-        } else {
-            merge_list::by_key(self, dest, patch, keys, node.and_then(Node::elements))?
-        };
+        if keys.is_empty() {
+            return Ok(Some(Value::Array(merge_list::plain_values(dest, patch))));
+        }
+        let merged = merge_list::by_key(self, dest, patch, keys, node.and_then(Node::elements))?;
+        if merged.iter().any(|element| directive::of_map(element).is_some()) {
+            return Err(MergeError::ElementTwice { path: self.pointer() });
+        }
         Ok(Some(Value::Array(merged)))
     }
 
@@ -246,14 +256,16 @@ fn child(node: Option<&'static Node>, name: &str) -> Option<&'static Node> {
     node.and_then(|node| node.field(name))
 }
 
-/// A plain value over another one. A text that YAML must quote, for example `"1"`, keeps its quotes in kustomize, and so
-/// stays a text.
+/// A plain value over another one. A text that stands in quotes in YAML, for example `"1"`, keeps them in kustomize, and
+/// so stays a text.
 fn over(dest: &Value, patch: Value) -> Value {
-    let Value::String(text) = dest else { return patch };
-    if patch.is_string() || manifests_yaml::from_str(text).is_ok_and(|read| read == *dest) {
-        return patch;
+    if dest.is_string()
+        && !patch.is_string()
+        && manifests_yaml::to_string(dest).starts_with(['"', '\'', '|', '>'])
+    {
+        return Value::String(patch.to_string());
     }
-    Value::String(patch.to_string())
+    patch
 }
 
 fn is_plain(value: &Value) -> bool {

@@ -1,5 +1,7 @@
 //! Merging of lists whose elements have a key, in kustomize's order: first what the patch names, then the rest.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 
 use crate::directive::{self, Directive};
@@ -102,8 +104,7 @@ fn merge_element(
         Patched::By(patched) => patched.iter_mut().find(|element| narrow.names(element)).map(Value::take),
         Patched::Not | Patched::Itself => None,
     };
-    let replaced =
-        patched.as_ref().and_then(directive::of_map) == Some(Directive::Replace) && own.is_some();
+    let replaced = patched.as_ref().and_then(directive::of_map) == Some(Directive::Replace) && own.is_some();
     // kustomize merges the replacement and then finds the old element again, which wins.
     let before = if replaced { own.clone() } else { None };
     let label = key.label();
@@ -135,7 +136,7 @@ fn wanted_elements(dest: &[Value], patch: &Patched, keys: &[&str]) -> Vec<Values
     let patched: &[Value] = if let Patched::By(elements) = patch { elements } else { &[] };
     let mut wanted: Vec<Values> = Vec::new();
     for element in patched.iter().chain(dest) {
-        let values: Values = keys.iter().map(|key| key_text(element, key)).collect();
+        let values: Values = keys.iter().map(|key| key_text(element, key).into_owned()).collect();
         if !wanted.contains(&values) {
             wanted.push(values);
         }
@@ -226,8 +227,11 @@ impl ElementKey<'_> {
     }
 
     fn label(&self) -> String {
-        let pairs: Vec<String> =
-            self.pairs().filter(|(_, value)| !value.is_empty()).map(|(key, value)| format!("{key}={value}")).collect();
+        let pairs: Vec<String> = self
+            .pairs()
+            .filter(|(_, value)| !value.is_empty())
+            .map(|(key, value)| format!("{key}={value}"))
+            .collect();
         format!("[{}]", pairs.join(","))
     }
 }
@@ -264,7 +268,7 @@ fn append(merged: &mut Vec<Value>, dest: Vec<Value>, keys: &[(usize, &str)]) {
         let mut values: Values = Vec::new();
         for (_, key) in keys {
             match element.get(*key).filter(|field| !field.is_null()) {
-                Some(field) => values.push(scalar_text(field)),
+                Some(field) => values.push(scalar_text(field).into_owned()),
                 // Twice in the list for a moment: the removal below takes both out.
                 None => merged.push(element.clone()),
             }
@@ -282,15 +286,15 @@ fn is_element(element: &Value) -> bool {
     !element.is_null() && has_content(element)
 }
 
-fn key_text(element: &Value, key: &str) -> String {
+fn key_text<'a>(element: &'a Value, key: &str) -> Cow<'a, str> {
     element.get(key).map(scalar_text).unwrap_or_default()
 }
 
 /// A plain value as text, so that port 80 is port "80"; anything else has no text.
-fn scalar_text(value: &Value) -> String {
+fn scalar_text(value: &Value) -> Cow<'_, str> {
     match value {
-        Value::String(text) => text.clone(),
-        Value::Bool(_) | Value::Number(_) => value.to_string(),
-        Value::Null | Value::Array(_) | Value::Object(_) => String::new(),
+        Value::String(text) => Cow::Borrowed(text),
+        Value::Bool(_) | Value::Number(_) => Cow::Owned(value.to_string()),
+        Value::Null | Value::Array(_) | Value::Object(_) => Cow::Borrowed(""),
     }
 }

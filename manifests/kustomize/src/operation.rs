@@ -182,7 +182,8 @@ impl Operation {
             }
             Verb::Replace(value) => self.path.replace(object, self.checked(value.clone())?),
             Verb::Test(value) => {
-                let found = if self.path.is_whole_object() { Some(&*object) } else { self.path.get(object)? };
+                let found =
+                    if self.path.is_whole_object() { Some(&*object) } else { self.path.get(object)? };
                 if found.unwrap_or(&Value::Null) == value {
                     return Ok(());
                 }

@@ -1,11 +1,11 @@
 //! What the text of a patch says: documents to merge, or operations.
 
-use manifests_yaml::ReadError;
+use manifests_yaml::{Document, ReadError};
 use serde_json::Value;
 
 use crate::directive::{self, DirectiveError};
 use crate::id::Id;
-use crate::limits::{MAX_DEPTH, MAX_OPERATIONS, MAX_PATCH_BYTES};
+use crate::limits::{MAX_DEPTH, MAX_OBJECT_BYTES, MAX_OPERATIONS, MAX_PATCH_BYTES};
 use crate::measure;
 use crate::operation::{Operation, OperationReadError};
 use crate::resources::{inline_lists, missing_name};
@@ -21,7 +21,7 @@ pub(crate) enum Plan {
     Operations { operations: Vec<Operation>, ignored: usize },
 }
 
-/// Why a text is not a patch.
+/// Why a text is not a patch. Lines count from 1 within the text of the patch.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PatchTextError {
@@ -34,28 +34,36 @@ pub enum PatchTextError {
         /// Its length.
         bytes: usize,
     },
+    /// A text that is too long once its aliases are replaced.
+    #[error(
+        "the patch has {bytes} bytes with its aliases replaced, and at most {MAX_OBJECT_BYTES} are allowed"
+    )]
+    ExpandsTooMuch {
+        /// Its length as JSON.
+        bytes: usize,
+    },
     /// Not YAML.
     #[error("the patch is not YAML: {0}")]
     Yaml(#[from] ReadError),
     /// A document that is neither of the two forms.
     #[error(
-        "document {document} of the patch is {found}; write an object with `apiVersion`, `kind` and `metadata.name` \
+        "line {line} of the patch starts {found}; write an object with `apiVersion`, `kind` and `metadata.name` \
          (strategic merge), or a list of operations (JSON 6902)"
     )]
     NeitherForm {
-        /// Its place in the text, from 1.
-        document: usize,
+        /// Where the document starts.
+        line: usize,
         /// What it is.
         found: &'static str,
     },
     /// A strategic merge patch that does not say what it is.
     #[error(
-        "document {document} of the patch has no text in `{field}`; a strategic merge patch needs it, also with a \
-         target, which then decides"
+        "the object at line {line} of the patch has no text in `{field}`; add it: a strategic merge patch needs it, \
+         though with a target any value will do"
     )]
     MissingField {
-        /// Its place in the text, from 1.
-        document: usize,
+        /// Where the document starts.
+        line: usize,
         /// The field that is missing.
         field: &'static str,
     },
@@ -68,10 +76,10 @@ pub enum PatchTextError {
         source: DirectiveError,
     },
     /// A document that nests too deep.
-    #[error("document {document} of the patch nests deeper than {MAX_DEPTH} levels")]
+    #[error("the document at line {line} of the patch nests deeper than {MAX_DEPTH} levels")]
     TooDeep {
-        /// Its place in the text, from 1.
-        document: usize,
+        /// Where the document starts.
+        line: usize,
     },
     /// Too many operations.
     #[error("the patch has {operations} operations, and at most {MAX_OPERATIONS} are allowed; split it")]
@@ -98,23 +106,25 @@ impl Plan {
         if text.trim().is_empty() {
             return Err(PatchTextError::Empty);
         }
-        let documents = documents(text)?;
-        if let Some(document) = documents.iter().position(|document| measure::depth(document) > MAX_DEPTH) {
-            return Err(PatchTextError::TooDeep { document: document + 1 });
+        let mut documents = manifests_yaml::documents(text)?;
+        documents.retain(|document| !is_empty(&document.value));
+        let bytes: usize = documents.iter().map(|document| measure::size(&document.value)).sum();
+        if bytes > MAX_OBJECT_BYTES {
+            return Err(PatchTextError::ExpandsTooMuch { bytes });
         }
-        let mut filled = documents.into_iter().filter(|document| !is_empty(document));
-        match filled.next() {
+        if let Some(deep) = documents.iter().find(|document| measure::depth(&document.value) > MAX_DEPTH) {
+            return Err(PatchTextError::TooDeep { line: deep.line });
+        }
+        let ignored = documents.len().saturating_sub(1);
+        let mut documents = documents.into_iter();
+        match documents.next() {
             None => Ok(Self::Nothing),
-            Some(Value::Array(entries)) => {
-                Ok(Self::Operations { operations: operations(entries)?, ignored: filled.count() })
+            Some(Document { value: Value::Array(entries), .. }) => {
+                Ok(Self::Operations { operations: operations(entries)?, ignored })
             }
-            Some(first) => merge(std::iter::once(first).chain(filled).collect()),
+            Some(first) => merge(std::iter::once(first).chain(documents)),
         }
     }
-}
-
-fn documents(text: &str) -> Result<Vec<Value>, ReadError> {
-    Ok(manifests_yaml::documents(text)?.into_iter().map(|document| document.value).collect())
 }
 
 fn is_empty(document: &Value) -> bool {
@@ -136,18 +146,24 @@ fn operations(entries: Vec<Value>) -> Result<Vec<Operation>, PatchTextError> {
     entries.into_iter().enumerate().map(read).collect()
 }
 
-fn merge(documents: Vec<Value>) -> Result<Plan, PatchTextError> {
-    let documents = inline_lists(documents);
-    for (index, document) in documents.iter().enumerate() {
-        if !document.is_object() {
-            let found = measure::type_name(document);
-            return Err(PatchTextError::NeitherForm { document: index + 1, found });
+fn merge(documents: impl Iterator<Item = Document>) -> Result<Plan, PatchTextError> {
+    let mut patches = Vec::new();
+    for Document { value, line, .. } in documents {
+        for patch in inline_lists(vec![value]) {
+            check(&patch, line)?;
+            patches.push(patch);
         }
-        if let Some(field) = missing_name(document) {
-            return Err(PatchTextError::MissingField { document: index + 1, field });
-        }
-        directive::check(document)
-            .map_err(|source| PatchTextError::Directive { id: Box::new(Id::of(document)), source })?;
     }
-    Ok(Plan::Merge(documents))
+    Ok(Plan::Merge(patches))
+}
+
+fn check(patch: &Value, line: usize) -> Result<(), PatchTextError> {
+    if !patch.is_object() {
+        return Err(PatchTextError::NeitherForm { line, found: measure::type_name(patch) });
+    }
+    if let Some(field) = missing_name(patch) {
+        return Err(PatchTextError::MissingField { line, field });
+    }
+    directive::check(patch)
+        .map_err(|source| PatchTextError::Directive { id: Box::new(Id::of(patch)), source })
 }

@@ -119,13 +119,19 @@ impl Pointer {
         for (level, segment) in self.split().0.iter().enumerate() {
             at = match at {
                 Value::Object(fields) => fields.get(segment),
-                Value::Array(elements) => index(segment, elements.len()).and_then(|place| elements.get(place)),
+                Value::Array(elements) => {
+                    index(segment, elements.len()).and_then(|place| elements.get(place))
+                }
                 other => return Err(self.not_a_container(level, other)),
             }
             .filter(|next| !next.is_null())
             .ok_or_else(|| OperationError::MissingParent { parent: self.up_to(level + 1) })?;
         }
-        if at.is_object() || at.is_array() { Ok(at) } else { Err(self.not_a_container(self.split().0.len(), at)) }
+        if at.is_object() || at.is_array() {
+            Ok(at)
+        } else {
+            Err(self.not_a_container(self.split().0.len(), at))
+        }
     }
 
     fn parent<'a>(&'a self, object: &'a mut Value) -> Result<(Parent<'a>, &'a str), OperationError> {

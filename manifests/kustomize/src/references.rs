@@ -18,8 +18,12 @@ impl Resources {
     ///
     /// When a reference could mean several objects, or an object does not have the shape of its kind.
     pub fn fix_references(&mut self) -> Result<(), TransformError> {
-        let mut renamed: Vec<Renamed> =
-            self.list.iter().enumerate().filter_map(|(place, resource)| Renamed::new(place, resource)).collect();
+        let mut renamed: Vec<Renamed> = self
+            .list
+            .iter()
+            .enumerate()
+            .filter_map(|(place, resource)| Renamed::new(place, resource))
+            .collect();
         for place in 0..self.list.len() {
             let Some(resource) = self.list.get_mut(place) else { continue };
             let referrer = Referrer::new(resource);

@@ -47,3 +47,23 @@ pub(crate) fn of_fields(fields: &Map<String, Value>) -> Option<&'static Node> {
 fn node(number: u16) -> Option<&'static Node> {
     NODES.get(usize::from(number))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_sorted_for_the_search() {
+        assert!(KINDS.is_sorted_by(|(a, _), (b, _)| a < b));
+    }
+
+    #[test]
+    fn every_number_in_the_table_is_a_node() {
+        let of_nodes = NODES
+            .iter()
+            .flat_map(|node| node.fields.iter().map(|(_, number)| *number).chain(node.any).chain(node.items));
+        for number in of_nodes.chain(KINDS.iter().map(|(_, number)| *number)) {
+            assert!(node(number).is_some(), "{number}");
+        }
+    }
+}

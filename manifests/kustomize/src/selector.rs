@@ -35,7 +35,9 @@ pub enum SelectorError {
         expected: &'static str,
     },
     /// Not the name of a label.
-    #[error("`{key}` is no label name; use at most 63 letters, digits, `-`, `_`, `.`, with an optional DNS prefix")]
+    #[error(
+        "`{key}` is no label name; use at most 63 letters, digits, `-`, `_`, `.`, with an optional DNS prefix"
+    )]
     Key {
         /// The text as the selector has it.
         key: String,
@@ -284,5 +286,9 @@ fn is_dns_name(text: &str) -> bool {
 }
 
 fn checked_value(word: &str) -> Result<String, SelectorError> {
-    if is_label_text(word) { Ok(word.to_owned()) } else { Err(SelectorError::Value { value: word.to_owned() }) }
+    if is_label_text(word) {
+        Ok(word.to_owned())
+    } else {
+        Err(SelectorError::Value { value: word.to_owned() })
+    }
 }

@@ -189,8 +189,7 @@ fn set_namespace(resource: &mut Resource, namespace: &str) -> Result<(), Transfo
         }
     }
     if id.kind == "RoleBinding" || id.kind == "ClusterRoleBinding" {
-        set_default_subjects(&mut resource.value, namespace)
-            .map_err(|wrong| wrong_type(&id, wrong))?;
+        set_default_subjects(&mut resource.value, namespace).map_err(|wrong| wrong_type(&id, wrong))?;
     }
     Ok(())
 }
