@@ -102,8 +102,8 @@ func (t *interner) intern(s *spec.Schema) int {
 	if n.merged {
 		n.merge = keys
 	}
-	for name, property := range s.Properties {
-		property := property
+	for _, name := range sorted(s.Properties) {
+		property := s.Properties[name]
 		if id := t.intern(&property); id >= 0 {
 			n.fields[name] = id
 		}

@@ -32,7 +32,15 @@ type inputCase struct {
 	Untargeted string          `json:"untargeted"`
 	Patches    []patch         `json:"patches"`
 	Target     *map[string]any `json:"target"`
+	Base       *base           `json:"base"`
 	transforms `json:",inline"`
+}
+
+// base is a kustomization of its own, whose result is added to the objects of the case.
+type base struct {
+	Objects []map[string]any `json:"objects"`
+	Patches []patch          `json:"patches,omitempty"`
+	transforms
 }
 
 type transforms struct {
@@ -62,6 +70,7 @@ type vectorFile struct {
 type vector struct {
 	Name    string           `json:"name"`
 	Objects []map[string]any `json:"objects,omitempty"`
+	Base    *base            `json:"base,omitempty"`
 	Patches []patch          `json:"patches,omitempty"`
 	transforms
 	// The objects that come out; a number stands for the input object in that place, unchanged.
@@ -135,7 +144,7 @@ func writeLine(b *bytes.Buffer, value any) {
 }
 
 func answer(family caseFile, c inputCase) (vector, error) {
-	v := vector{Name: c.Name, Patches: c.Patches, transforms: c.transforms}
+	v := vector{Name: c.Name, Base: c.Base, Patches: c.Patches, transforms: c.transforms}
 	objects := c.Objects
 	if objects == nil {
 		objects = family.Objects
@@ -180,28 +189,15 @@ func build(v vector, objects []map[string]any) (result []map[string]any, err err
 		}
 	}()
 	files := filesys.MakeFsInMemory()
-	var resources bytes.Buffer
-	for _, object := range objects {
-		// Block YAML, because kustomize keeps quotes that it finds and so the type of what it replaces.
-		text, err := yaml.Marshal(object)
-		if err != nil {
+	resources := []string{"objects.yaml"}
+	if v.Base != nil {
+		resources = append(resources, "base")
+		if err := writeKustomization(files, "base", []string{"objects.yaml"}, *v.Base); err != nil {
 			return nil, err
 		}
-		resources.WriteString("---\n")
-		resources.Write(text)
 	}
-	kustomization, err := json.Marshal(struct {
-		Resources []string `json:"resources"`
-		Patches   []patch  `json:"patches,omitempty"`
-		transforms
-	}{[]string{"objects.yaml"}, v.Patches, v.transforms})
-	if err != nil {
-		return nil, err
-	}
-	if err := files.WriteFile("objects.yaml", resources.Bytes()); err != nil {
-		return nil, err
-	}
-	if err := files.WriteFile("kustomization.yaml", kustomization); err != nil {
+	root := base{Objects: objects, Patches: v.Patches, transforms: v.transforms}
+	if err := writeKustomization(files, ".", resources, root); err != nil {
 		return nil, err
 	}
 	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(files, ".")
@@ -223,6 +219,31 @@ func build(v vector, objects []map[string]any) (result []map[string]any, err err
 		result = append(result, object)
 	}
 	return result, nil
+}
+
+func writeKustomization(files filesys.FileSystem, dir string, resources []string, k base) error {
+	var objects bytes.Buffer
+	for _, object := range k.Objects {
+		// Block YAML, because kustomize keeps quotes that it finds and so the type of what it replaces.
+		text, err := yaml.Marshal(object)
+		if err != nil {
+			return err
+		}
+		objects.WriteString("---\n")
+		objects.Write(text)
+	}
+	if err := files.WriteFile(filepath.Join(dir, "objects.yaml"), objects.Bytes()); err != nil {
+		return err
+	}
+	kustomization, err := json.Marshal(struct {
+		Resources []string `json:"resources"`
+		Patches   []patch  `json:"patches,omitempty"`
+		transforms
+	}{resources, k.Patches, k.transforms})
+	if err != nil {
+		return err
+	}
+	return files.WriteFile(filepath.Join(dir, "kustomization.yaml"), kustomization)
 }
 
 // abbreviate puts the place of an input object where an object is like it.

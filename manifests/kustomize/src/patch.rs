@@ -12,7 +12,7 @@ use crate::patch_text::PatchTextError;
 use crate::target::{Target, TargetError};
 
 /// A patch as users write it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Patch {
     /// A strategic merge patch (one or more objects), or a list of JSON 6902 operations, as YAML or JSON.
     pub patch: String,
@@ -154,6 +154,14 @@ pub enum PatchFailure {
         /// Its size with the patch.
         bytes: usize,
     },
+}
+
+impl fmt::Debug for Patch {
+    /// Without the text, which may hold a secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = format_args!("{} bytes", self.patch.len());
+        f.debug_struct("Patch").field("patch", &text).field("target", &self.target).finish()
+    }
 }
 
 impl fmt::Display for PatchPosition {

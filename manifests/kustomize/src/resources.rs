@@ -1,5 +1,7 @@
 //! A set of objects with their history of names.
 
+use std::fmt;
+
 use serde_json::{Map, Value};
 
 use crate::id::Id;
@@ -7,7 +9,7 @@ use crate::limits::MAX_DEPTH;
 use crate::measure;
 
 /// One object and the ids that it had before.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Resource {
     pub(crate) value: Value,
     pub(crate) previous: Vec<Id>,
@@ -56,6 +58,13 @@ pub enum ResourceError {
         /// Which object.
         id: Box<Id>,
     },
+}
+
+impl fmt::Debug for Resource {
+    /// Only the id: the object may be a secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Resource({})", self.id())
+    }
 }
 
 impl Resource {

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
 
+use std::fmt::Write as _;
+
 use manifests_kustomize::{Image, Patch, PatchError, Resources, Target, limits};
 use serde_json::{Value, json};
 
@@ -137,7 +139,7 @@ fn aliases_cannot_explode() {
     for level in 1..10 {
         let previous = level - 1;
         let aliases = vec![format!("*l{previous}"); 10].join(",");
-        text += &format!("l{level}: &l{level} [{aliases}]\n");
+        writeln!(text, "l{level}: &l{level} [{aliases}]").unwrap();
     }
     message(&text);
 }

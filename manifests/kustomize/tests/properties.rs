@@ -74,7 +74,7 @@ fn value() -> impl Strategy<Value = Value> {
 
 fn path() -> impl Strategy<Value = String> {
     prop::collection::vec(name(), 0..8)
-        .prop_map(|names| names.iter().map(|name| format!("/{name}")).collect())
+        .prop_map(|names| names.iter().fold(String::new(), |path, name| path + "/" + name))
 }
 
 fn operation() -> impl Strategy<Value = Value> {

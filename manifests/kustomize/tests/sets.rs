@@ -175,6 +175,16 @@ fn annotations_on_metadata_leave_templates_alone() {
 }
 
 #[test]
+fn debug_output_shows_no_content() {
+    let mut secret = named("Secret", "a");
+    secret["stringData"] = json!({"password": "hunter2"});
+    let shown = format!("{:?}", Resources::new(vec![secret]).unwrap());
+    assert!(shown.contains("Secret/a") && !shown.contains("hunter2"), "{shown}");
+    let patch = Patch { patch: "- {op: add, path: /stringData, value: hunter2}".to_owned(), target: None };
+    assert_eq!(format!("{patch:?}"), "Patch { patch: 46 bytes, target: None }");
+}
+
+#[test]
 fn a_patch_is_read_as_users_write_it() {
     let text =
         r#"{"patch": "[]", "target": {"kind": "A", "labelSelector": "a=b", "annotationSelector": "c"}}"#;

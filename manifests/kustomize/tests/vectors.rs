@@ -43,25 +43,35 @@ struct VectorFile {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Vector {
     name: String,
     objects: Option<Vec<Value>>,
-    #[serde(default)]
-    patches: Vec<Patch>,
-    #[serde(default)]
-    namespace: String,
-    #[serde(default)]
-    name_suffix: String,
-    #[serde(default)]
-    labels: Vec<Labels>,
-    #[serde(default)]
-    common_annotations: BTreeMap<String, String>,
-    #[serde(default)]
-    images: Vec<Image>,
+    base: Option<Base>,
+    #[serde(flatten)]
+    changes: Changes,
     #[serde(default)]
     result: Vec<Value>,
     error: Option<Failure>,
+}
+
+/// Objects with changes of their own, which come in addition.
+#[derive(Deserialize)]
+struct Base {
+    objects: Vec<Value>,
+    #[serde(flatten)]
+    changes: Changes,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[derive(Default)]
+struct Changes {
+    patches: Vec<Patch>,
+    namespace: String,
+    name_suffix: String,
+    labels: Vec<Labels>,
+    common_annotations: BTreeMap<String, String>,
+    images: Vec<Image>,
 }
 
 #[derive(Deserialize)]
@@ -81,20 +91,34 @@ struct Failure {
 type Outcome = Result<Vec<Value>, (&'static str, String)>;
 
 fn build(vector: &Vector, objects: &[Value]) -> Outcome {
-    let fail = |kind: &'static str, error: &dyn std::error::Error| (kind, error.to_string());
-    let transformed = |result: Result<(), TransformError>| result.map_err(|e| fail(transform_kind(&e), &e));
-    let mut resources = Resources::new(objects.to_vec()).map_err(|e| fail(resource_kind(&e), &e))?;
-    resources.patch(&vector.patches).map_err(|e| fail(patch_kind(&e), &e))?;
-    transformed(resources.namespace(&vector.namespace))?;
-    transformed(resources.name_suffix(&vector.name_suffix))?;
-    for labels in &vector.labels {
-        let reach = if labels.include_templates { Reach::Templates } else { Reach::Metadata };
-        transformed(resources.labels(&labels.pairs, reach))?;
+    let made = |objects: &[Value]| Resources::new(objects.to_vec()).map_err(|e| fail(resource_kind(&e), &e));
+    let mut resources = made(objects)?;
+    if let Some(base) = &vector.base {
+        let mut inner = made(&base.objects)?;
+        change(&mut inner, &base.changes)?;
+        resources.append(inner).map_err(|e| fail(resource_kind(&e), &e))?;
     }
-    transformed(resources.annotations(&vector.common_annotations, Reach::Templates))?;
-    transformed(resources.images(&vector.images))?;
-    transformed(resources.fix_references())?;
+    change(&mut resources, &vector.changes)?;
+    resources.fix_references().map_err(|e| fail(transform_kind(&e), &e))?;
     Ok(resources.into_objects())
+}
+
+fn fail(kind: &'static str, error: &dyn std::error::Error) -> (&'static str, String) {
+    (kind, error.to_string())
+}
+
+/// Applies changes in kustomize's order.
+fn change(resources: &mut Resources, changes: &Changes) -> Result<(), (&'static str, String)> {
+    let checked = |result: Result<(), TransformError>| result.map_err(|e| fail(transform_kind(&e), &e));
+    resources.patch(&changes.patches).map_err(|e| fail(patch_kind(&e), &e))?;
+    checked(resources.namespace(&changes.namespace))?;
+    checked(resources.name_suffix(&changes.name_suffix))?;
+    for labels in &changes.labels {
+        let reach = if labels.include_templates { Reach::Templates } else { Reach::Metadata };
+        checked(resources.labels(&labels.pairs, reach))?;
+    }
+    checked(resources.annotations(&changes.common_annotations, Reach::Templates))?;
+    checked(resources.images(&changes.images))
 }
 
 fn resource_kind(error: &ResourceError) -> &'static str {
