@@ -46,7 +46,6 @@ pub struct BuildInstance {
 
 /// Why nothing was rendered.
 #[derive(Debug, Error)]
-#[expect(missing_docs, reason = "the messages document the variants and their fields")]
 pub enum BuildCommandError {
     #[error(transparent)]
     Input(#[from] InputError),

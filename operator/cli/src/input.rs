@@ -61,7 +61,11 @@ pub(crate) fn read_instance(path: &Path) -> Result<WrittenInstance, InputError> 
     }
 }
 
-fn parse(file: String, object: Value) -> Result<WrittenInstance, InputError> {
+fn parse(file: String, mut object: Value) -> Result<WrittenInstance, InputError> {
+    // Checked by the caller, and not part of the type.
+    for field in ["apiVersion", "kind"] {
+        object.as_object_mut().and_then(|fields| fields.remove(field));
+    }
     let mut unknown_fields = Vec::new();
     let mut note = |path: serde_ignored::Path<'_>| unknown_fields.push(path.to_string());
     let deserializer = serde_ignored::Deserializer::new(object, &mut note);

@@ -11,7 +11,6 @@ use thiserror::Error;
 use crate::error::{RequestError, bounded};
 
 /// What the cluster calls its kinds, asked for once a kind and process.
-#[derive(Debug)]
 pub struct Kinds {
     client: Client,
     known: Mutex<HashMap<GroupVersionKind, (ApiResource, Scope)>>,

@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use futures::{StreamExt as _, TryStreamExt as _, stream};
-use kube::runtime::{WatchStreamExt as _, watcher::watch_object};
+use kube::{
+    core::{DynamicObject, TypeMeta},
+    runtime::{WatchStreamExt as _, watcher::watch_object},
+};
 use serde_json::Value;
 use thiserror::Error;
 use tokio::time::{Instant, timeout_at};
@@ -73,7 +76,7 @@ async fn watch_until_ready(
     let mut states = Box::pin(watch_object(api, object_name).default_backoff());
     while let Ok(Some(state)) = timeout_at(deadline, states.next()).await {
         let seen = match state {
-            Ok(Some(seen)) => serde_json::to_value(seen).map_or(Readiness::Deleted, |seen| readiness(&seen)),
+            Ok(Some(seen)) => judge(seen, object),
             Ok(None) => Readiness::Deleted,
             Err(error) => {
                 last = format!("cannot be watched: {}", explain(&error));
@@ -88,11 +91,40 @@ async fn watch_until_ready(
     Ok(Some(format!("{name}: {last}")))
 }
 
+/// Readiness of an object that came out of a watch. Items of a list do not say what kind they are, so that
+/// is taken from the object that was waited for.
+fn judge(mut seen: DynamicObject, waited_for: &Value) -> Readiness {
+    let text = |key: &str| waited_for.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    seen.types = Some(TypeMeta { api_version: text("apiVersion"), kind: text("kind") });
+    match serde_json::to_value(seen) {
+        Ok(seen) => readiness(&seen),
+        Err(error) => Readiness::InProgress(format!("cannot be read: {error}")),
+    }
+}
+
 fn describe(state: &Readiness) -> String {
     match state {
         Readiness::Ready => "ready".to_owned(),
         Readiness::InProgress(what) => what.clone(),
         Readiness::Failed(why) => format!("failed: {why}"),
         Readiness::Deleted => "deleted".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kube::core::DynamicObject;
+    use serde_json::json;
+
+    use super::judge;
+    use crate::readiness::Readiness;
+
+    #[test]
+    fn an_item_of_a_list_is_judged_by_the_kind_that_was_asked_for() {
+        let item: DynamicObject = serde_json::from_value(json!({"metadata": {"name": "a"}})).unwrap();
+        let waited_for = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a"}});
+        assert!(matches!(judge(item.clone(), &waited_for), Readiness::InProgress(_)));
+        let account = json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "a"}});
+        assert_eq!(judge(item, &account), Readiness::Ready);
     }
 }

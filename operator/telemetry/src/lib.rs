@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use thiserror::Error;
-use tracing_subscriber::{EnvFilter, fmt, util::TryInitError};
+use tracing_subscriber::{EnvFilter, fmt, util::SubscriberInitExt as _, util::TryInitError};
 
 /// How much is logged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
