@@ -1,7 +1,23 @@
 //! What kustomize does to a list of objects: patches, namespace, name suffix, labels, annotations, images.
 //!
-//! Objects are [`serde_json::Value`]s and nothing is read from disk or network. Where kustomize's answer is of use, this
-//! crate gives the same one, down to the order of merged lists; the exceptions are named in `tests/vectors.rs`.
+//! Objects are [`serde_json::Value`]s and nothing is read from disk or network. Answers are those of kustomize 0.21, down
+//! to the order of merged lists.
+//!
+//! # Where the answers differ from kustomize's
+//!
+//! Refused, because kustomize would write something that nobody meant:
+//! - `$setElementOrder`, `$deleteFromPrimitiveList`, `$retainKeys`, an unknown `$patch`, and `$patch` in a list without
+//!   merge key: they would stay in the object;
+//! - an element without merge key, and an element twice with a directive: others would be lost;
+//! - a path without leading slash: it would mean another place;
+//! - operations that are wrong in themselves, even if the target matches nothing.
+//!
+//! Done, although kustomize does not:
+//! - JSON 6902 operations in YAML's flow style are read;
+//! - null deletes labels and annotations with a target, too, and `$patch: delete` any port.
+//!
+//! Not looked at: the annotation `config.kubernetes.io/local-config`, and schemas in comments. Strategic merge patches are
+//! read as all other YAML of Kubernetes is, so that a bare `yes` is true; kustomize takes it for a text there.
 //!
 //! ```
 //! use manifests_kustomize::{Patch, Resources, Target};

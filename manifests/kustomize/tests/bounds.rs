@@ -108,6 +108,24 @@ fn deep_objects_are_refused() {
     assert!(Resources::new(vec![object]).unwrap_err().to_string().contains("nests deeper than 128 levels"));
 }
 
+/// Merging, visiting and dropping recurse: the deepest values must fit a thread of 2 MiB, unoptimised.
+#[test]
+fn the_deepest_values_are_merged() {
+    let nested = |leaf: &str| {
+        let levels = limits::MAX_DEPTH - 3;
+        let text = format!("{}{}{}", r#"{"containers":"#.repeat(levels), leaf, "}".repeat(levels));
+        serde_json::from_str::<Value>(&text).unwrap()
+    };
+    let whole =
+        |spec: Value| json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "data": spec});
+    let mut resources = Resources::new(vec![whole(nested(r#"{"a": 1}"#))]).unwrap();
+    let patch = Patch { patch: whole(nested(r#"{"b": 2}"#)).to_string(), target: Some(Target::default()) };
+    resources.patch(&[patch]).unwrap();
+    let image = Image { name: "a".to_owned(), new_tag: "b".to_owned(), ..Image::default() };
+    resources.images(&[image]).unwrap();
+    assert_eq!(resources.into_objects(), [whole(nested(r#"{"a": 1, "b": 2}"#))]);
+}
+
 #[test]
 fn long_merged_lists_are_refused() {
     let finalizers = vec!["a"; limits::MAX_MERGED_ELEMENTS + 1].join(",");
