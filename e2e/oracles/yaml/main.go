@@ -154,9 +154,9 @@ func texts(values []any) []string {
 }
 
 // addLines finds the lines by splitting once more; it gives up where the stream is JSON, or
-// starts with a byte order mark that hides a separator.
+// has a byte order mark that hides a separator.
 func addLines(input string, documents []streamDocument) {
-	if strings.HasPrefix(strings.TrimSpace(input), "{") || strings.HasPrefix(input, "\ufeff") {
+	if strings.HasPrefix(strings.TrimSpace(input), "{") || strings.Contains(input, "\ufeff") {
 		return
 	}
 	lines, found, open := strings.Split(input, "\n"), []int{}, true
@@ -165,7 +165,7 @@ func addLines(input string, documents []streamDocument) {
 		switch {
 		case strings.HasPrefix(line, "---"):
 			open = true
-		case open && trimmed != "" && trimmed[0] != '#' && trimmed != "---" && trimmed != "...":
+		case open && trimmed != "" && trimmed[0] != '#' && trimmed != "---" && strings.TrimRight(line, " \t\r") != "...":
 			found, open = append(found, number+1), false
 		}
 	}

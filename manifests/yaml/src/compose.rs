@@ -2,6 +2,9 @@
 //!
 //! The functions call each other as deep as collections nest, which is bounded by [`MAX_DEPTH`].
 
+mod block;
+mod flow;
+
 use std::collections::HashMap;
 
 use crate::MAX_DEPTH;
@@ -267,154 +270,6 @@ impl Composer<'_> {
             node.kind = kind;
         }
         Ok(id)
-    }
-
-    fn block_sequence(&mut self) -> Result<NodeKind, ReadError> {
-        self.scanner.next()?;
-        let mut items = Vec::new();
-        loop {
-            match self.scanner.peek()? {
-                TokenKind::BlockEntry => {
-                    self.scanner.next()?;
-                    items.push(match self.scanner.peek()? {
-                        TokenKind::BlockEntry | TokenKind::BlockEnd => self.nothing(),
-                        _ => self.node(Allowed::Block),
-                    }?);
-                }
-                TokenKind::BlockEnd => {
-                    self.scanner.next()?;
-                    return Ok(NodeKind::Sequence(items));
-                }
-                _ => return Err(self.error_here(Problem::ExpectedEntry)),
-            }
-        }
-    }
-
-    /// The entries of a list whose dashes stand below the key of its mapping.
-    fn dashes(&mut self) -> Result<NodeKind, ReadError> {
-        let mut items = Vec::new();
-        while self.scanner.peek()? == &TokenKind::BlockEntry {
-            self.scanner.next()?;
-            items.push(match self.scanner.peek()? {
-                TokenKind::BlockEntry | TokenKind::Key | TokenKind::Value | TokenKind::BlockEnd => {
-                    self.nothing()
-                }
-                _ => self.node(Allowed::Block),
-            }?);
-        }
-        Ok(NodeKind::Sequence(items))
-    }
-
-    fn block_mapping(&mut self) -> Result<NodeKind, ReadError> {
-        self.scanner.next()?;
-        let mut entries = Vec::new();
-        loop {
-            match self.scanner.peek()? {
-                TokenKind::Key => {
-                    self.scanner.next()?;
-                    let key = self.block_mapping_node()?;
-                    let value = if self.scanner.peek()? == &TokenKind::Value {
-                        self.scanner.next()?;
-                        self.block_mapping_node()?
-                    } else {
-                        self.nothing()?
-                    };
-                    entries.push((key, value));
-                }
-                TokenKind::BlockEnd => {
-                    self.scanner.next()?;
-                    return Ok(NodeKind::Mapping(entries));
-                }
-                _ => return Err(self.error_here(Problem::ExpectedKey)),
-            }
-        }
-    }
-
-    fn block_mapping_node(&mut self) -> Result<NodeId, ReadError> {
-        match self.scanner.peek()? {
-            TokenKind::Key | TokenKind::Value | TokenKind::BlockEnd => self.nothing(),
-            _ => self.node(Allowed::BlockOrDashes),
-        }
-    }
-
-    fn flow_sequence(&mut self) -> Result<NodeKind, ReadError> {
-        let start = self.scanner.next()?.start;
-        let mut items = Vec::new();
-        while self.is_flow_item(items.is_empty(), &TokenKind::FlowSequenceEnd, start)? {
-            items.push(match self.scanner.peek()? {
-                TokenKind::Key => {
-                    let mark = self.scanner.next()?.start;
-                    let properties = Properties { mark, anchor: None, tag: None };
-                    self.collection(properties, Self::flow_pair)?
-                }
-                _ => self.node(Allowed::Flow)?,
-            });
-        }
-        self.scanner.next()?;
-        Ok(NodeKind::Sequence(items))
-    }
-
-    /// A mapping of one entry, without braces in a list.
-    fn flow_pair(&mut self) -> Result<NodeKind, ReadError> {
-        let key = match self.scanner.peek()? {
-            TokenKind::Value | TokenKind::FlowEntry | TokenKind::FlowSequenceEnd => {
-                // libyaml drops this token, so that a pair without key is an error.
-                self.scanner.next()?;
-                self.nothing()?
-            }
-            _ => self.node(Allowed::Flow)?,
-        };
-        let value = self.flow_value()?;
-        Ok(NodeKind::Mapping(vec![(key, value)]))
-    }
-
-    fn flow_mapping(&mut self) -> Result<NodeKind, ReadError> {
-        let start = self.scanner.next()?.start;
-        let mut entries = Vec::new();
-        while self.is_flow_item(entries.is_empty(), &TokenKind::FlowMappingEnd, start)? {
-            if self.scanner.peek()? == &TokenKind::Key {
-                self.scanner.next()?;
-                let key = match self.scanner.peek()? {
-                    TokenKind::Value | TokenKind::FlowEntry | TokenKind::FlowMappingEnd => self.nothing()?,
-                    _ => self.node(Allowed::Flow)?,
-                };
-                entries.push((key, self.flow_value()?));
-            } else {
-                entries.push((self.node(Allowed::Flow)?, self.nothing()?));
-            }
-        }
-        self.scanner.next()?;
-        Ok(NodeKind::Mapping(entries))
-    }
-
-    /// Whether one more item comes; takes the comma in front of it.
-    fn is_flow_item(&mut self, is_first: bool, end: &TokenKind, start: Mark) -> Result<bool, ReadError> {
-        if self.scanner.peek()? == end {
-            return Ok(false);
-        }
-        if !is_first {
-            if self.scanner.peek()? != &TokenKind::FlowEntry {
-                let line = start.line + 1;
-                return Err(self.error_here(match end {
-                    TokenKind::FlowSequenceEnd => Problem::ExpectedSequenceEnd { line },
-                    _ => Problem::ExpectedMappingEnd { line },
-                }));
-            }
-            self.scanner.next()?;
-        }
-        Ok(self.scanner.peek()? != end)
-    }
-
-    /// What stands behind a key within brackets: nothing, or a colon and perhaps a value.
-    fn flow_value(&mut self) -> Result<NodeId, ReadError> {
-        if self.scanner.peek()? != &TokenKind::Value {
-            return self.nothing();
-        }
-        self.scanner.next()?;
-        match self.scanner.peek()? {
-            TokenKind::FlowEntry | TokenKind::FlowSequenceEnd | TokenKind::FlowMappingEnd => self.nothing(),
-            _ => self.node(Allowed::Flow),
-        }
     }
 
     /// A value that is not written down.

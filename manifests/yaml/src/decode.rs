@@ -6,7 +6,8 @@ use serde_json::{Map, Value};
 
 use crate::MAX_DEPTH;
 use crate::compose::{CORE_TAG_PREFIX, Composed, Node, NodeId, NodeKind, Scalar, first_document};
-use crate::cursor::{Cursor, Mark};
+use crate::control::first_control_character;
+use crate::cursor::Mark;
 use crate::error::{Problem, ReadError};
 use crate::number::{self, Number};
 use crate::resolve::{Resolved, resolve};
@@ -42,7 +43,7 @@ fn read(text: &str, equal_keys: EqualKeys) -> Result<Value, ReadError> {
         Err(error) => return Err(earlier(error, control.map(|control| control.error(text)))),
     };
     if let Some(control) = control
-        && control.chunk_start <= composed.read_bytes
+        && control.is_within(composed.read_bytes)
     {
         return Err(control.error(text));
     }
@@ -52,41 +53,6 @@ fn read(text: &str, equal_keys: EqualKeys) -> Result<Value, ReadError> {
 
 fn earlier(error: ReadError, other: Option<ReadError>) -> ReadError {
     other.filter(|other| (other.line, other.column) <= (error.line, error.column)).unwrap_or(error)
-}
-
-/// How many bytes Go's reader takes at once; a bad character matters as soon as its chunk is taken.
-const CHUNK_BYTES: usize = 512;
-
-struct ControlCharacter {
-    code: u32,
-    offset: usize,
-    chunk_start: usize,
-}
-
-impl ControlCharacter {
-    fn error(&self, text: &str) -> ReadError {
-        let mut cursor = Cursor::new(text);
-        while cursor.offset() < self.offset {
-            if cursor.is_break(0) { cursor.skip_break() } else { cursor.skip() }
-        }
-        ReadError::new(cursor.mark(), Problem::ControlCharacter { code: self.code })
-    }
-}
-
-fn first_control_character(text: &str) -> Option<ControlCharacter> {
-    let (offset, character) = text.char_indices().find(|(_, character)| is_control(*character))?;
-    let mut chunk_start = 0;
-    loop {
-        let next = text.floor_char_boundary(chunk_start + CHUNK_BYTES);
-        if next > offset || next <= chunk_start {
-            return Some(ControlCharacter { code: u32::from(character), offset, chunk_start });
-        }
-        chunk_start = next;
-    }
-}
-
-fn is_control(character: char) -> bool {
-    !matches!(character, '\t' | '\n' | '\r' | ' '..='~' | '\u{85}' | '\u{a0}'..='\u{fffd}' | '\u{10000}'..)
 }
 
 /// What to do with a key that a mapping has already.

@@ -65,7 +65,7 @@ fn go_and_this_reader_agree_on_every_text() {
             (Ok(value), "OK") if value == case.output => {}
             (Err(_), "ERR") => {}
             (Ok(value), _) => {
-                failures.push(format!("{:?}: {value}, Go: {} {}", case.input, case.output, case.message))
+                failures.push(format!("{:?}: {value}, Go: {} {}", case.input, case.output, case.message));
             }
             (Err(error), _) => failures.push(format!("{:?}: {error}, Go: {}", case.input, case.output)),
         }

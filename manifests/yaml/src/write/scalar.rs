@@ -23,8 +23,9 @@ enum Style {
 }
 
 /// A text with what matters for its style.
+#[expect(clippy::struct_excessive_bools, reason = "independent observations about one text")]
 pub(super) struct Text<'a> {
-    text: &'a str,
+    content: &'a str,
     has_breaks: bool,
     /// Something that ends plain scalars or starts something else.
     has_indicators: bool,
@@ -40,7 +41,7 @@ impl<'a> Text<'a> {
     pub(super) fn new(text: &'a str) -> Self {
         let is_blank = |character: char| character == ' ' || is_break(character);
         let mut analysed = Self {
-            text,
+            content: text,
             has_breaks: false,
             has_indicators: text.starts_with("---") || text.starts_with("..."),
             has_unprintable: false,
@@ -68,9 +69,9 @@ impl<'a> Text<'a> {
     }
 
     fn style(&self, context: Context) -> Style {
-        let wanted = if self.text.contains('\n') {
+        let wanted = if self.content.contains('\n') {
             Style::Literal
-        } else if is_text(self.text) && !is_base_60(self.text) {
+        } else if is_text(self.content) && !is_base_60(self.content) {
             Style::Plain
         } else {
             Style::DoubleQuoted
@@ -104,10 +105,10 @@ pub(super) fn write(page: &mut Page, text: &Text<'_>, context: Context) {
     let outer_indent = page.indent;
     page.indent = Some(outer_indent.map_or(INDENT, |column| column + INDENT));
     match text.style(context) {
-        Style::Plain => plain(page, text.text, context),
-        Style::SingleQuoted => single_quoted(page, text.text, context),
-        Style::DoubleQuoted => double_quoted(page, text.text, context),
-        Style::Literal => literal(page, text.text),
+        Style::Plain => plain(page, text.content, context),
+        Style::SingleQuoted => single_quoted(page, text.content, context),
+        Style::DoubleQuoted => double_quoted(page, text.content, context),
+        Style::Literal => literal(page, text.content),
     }
     page.indent = outer_indent;
 }
