@@ -125,7 +125,10 @@ fn check_registry(registry: &str) -> Result<(), InvalidField> {
     let is_path_character = |character: char| {
         character.is_ascii_lowercase() || character.is_ascii_digit() || "._-/".contains(character)
     };
-    if !host.chars().all(is_host_character) || !path.chars().all(is_path_character) || path.split('/').any(str::is_empty) && !path.is_empty() {
+    if !host.chars().all(is_host_character)
+        || !path.chars().all(is_path_character)
+        || path.split('/').any(str::is_empty) && !path.is_empty()
+    {
         return Err(InvalidField::new(
             field,
             format!(

@@ -17,7 +17,7 @@ mod tenancy;
 
 use crds::{
     FluxInstance,
-    flux_instance::{Cluster, ClusterType, Component, ComponentImage},
+    flux_instance::{Cluster, ClusterType, Component, ComponentImage, ShardStorage},
     keys::SHARDING_ROLE,
 };
 use manifests_kustomize::{Patch, Resource, Resources, Target};
@@ -157,6 +157,12 @@ impl Builder<'_> {
         let spec = &self.instance.spec;
         if let Some(sharding) = &spec.sharding {
             sharding::check(sharding, &self.components())?;
+            if sharding.storage == Some(ShardStorage::Persistent) && spec.storage.is_none() {
+                return Err(InvalidField::new(
+                    "spec.storage",
+                    "must be set when spec.sharding.storage is persistent",
+                ));
+            }
         }
         spec.storage.iter().try_for_each(sharding::check_storage)
     }
