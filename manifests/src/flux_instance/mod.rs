@@ -144,6 +144,8 @@ impl Builder<'_> {
             spec.kustomize.iter().flat_map(|kustomize| &kustomize.patches).map(patch).collect();
         warnings.extend(resources.patch(&patches)?.into_iter().map(BuildWarning::Patch));
         resources.namespace(self.namespace)?;
+        // Roles and shards were named apart, and a patch may have renamed something.
+        resources.fix_references()?;
         resources.images(&images::pins(&spec.distribution, self.release, warnings)?)?;
         let mut objects = resources.into_objects();
         for object in &mut objects {

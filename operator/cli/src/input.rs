@@ -27,6 +27,8 @@ pub enum InputError {
     TooLarge { file: String },
     #[error("{file} is not YAML")]
     Yaml { file: String, source: yaml::ReadError },
+    #[error("{file} is empty")]
+    Empty { file: String },
     #[error("{file} holds no FluxInstance of {}/{}; it holds: {}", crds::GROUP, crds::VERSION, found.join(", "))]
     NoInstance { file: String, found: Vec<String> },
     #[error("{file} holds {count} FluxInstances, and a cluster has one: leave one of them")]
@@ -57,6 +59,7 @@ pub(crate) fn read_instance(path: &Path) -> Result<WrittenInstance, InputError> 
     match (instances.pop(), instances.len()) {
         (Some(instance), 0) => parse(file, instance),
         (Some(_), others) => Err(InputError::ManyInstances { file, count: others + 1 }),
+        (None, _) if others.is_empty() => Err(InputError::Empty { file }),
         (None, _) => Err(InputError::NoInstance { file, found: others.iter().map(what).collect() }),
     }
 }

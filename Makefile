@@ -1,0 +1,43 @@
+SHELL := /bin/bash
+CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/flux-operator
+# CustomResourceDefinitions of Flux with the texts that `kubectl explain` shows; embedded by the build.
+export FLUX_CRDS_DIR := $(CACHE)/flux-crds/described
+
+.DEFAULT_GOAL := help
+.PHONY: help build check test test-1.34 demo bench generate crds bed
+
+help: ## Show the targets
+	@awk -F ':.*## ' '/^[a-z0-9.-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: crds bed ## Start a Kubernetes control plane and the operator, and watch it install Flux
+	cargo build --bins
+	cargo run --quiet --package e2e --bin demo
+
+test: crds bed ## Run every test, on Kubernetes 1.36
+	cargo build --bins
+	cargo test --workspace
+
+test-1.34: crds ## Run the tests that need a cluster, on Kubernetes 1.34
+	e2e/build.sh 1.34
+	cargo build --bins
+	E2E_KUBERNETES=1.34 cargo test --package e2e
+
+check: ## Formatting and lints
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+
+build: crds ## Build the release binary: target/release/flux-operator
+	cargo build --release --package flux-operator
+
+bench: build ## Measure: size of the binary, time of a build
+	cargo run --quiet --release --package e2e --bin bench
+
+generate: ## Write the generated files of this tree anew
+	cargo run --quiet --package crds --bin crdgen -- crds/yaml
+	manifests/flux/generate-crds.sh manifests/flux/crds --without-descriptions
+
+crds:
+	@manifests/flux/generate-crds.sh $(FLUX_CRDS_DIR)
+
+bed:
+	@e2e/build.sh >/dev/null

@@ -1,0 +1,237 @@
+//! `flux-operator build instance` as a person runs it.
+#![expect(clippy::unwrap_used, reason = "a test stops at the first surprise")]
+
+use std::{
+    fs,
+    io::Write as _,
+    path::Path,
+    process::{Command, Output, Stdio},
+};
+
+use tempfile::TempDir;
+
+const SMALLEST: &str = "
+apiVersion: fluxcd.controlplane.io/v1
+kind: FluxInstance
+metadata:
+  name: flux
+spec:
+  distribution:
+    version: 2.x
+    registry: ghcr.io/fluxcd
+";
+
+/// Runs the command with the instance on standard input.
+fn build(instance: &str, arguments: &[&str]) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_flux-operator"))
+        .args(["build", "instance", "-f", "-"])
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A command that refuses its arguments does not read.
+    let _ = child.stdin.take().unwrap().write_all(instance.as_bytes());
+    child.wait_with_output().unwrap()
+}
+
+fn stdout(output: &Output) -> &str {
+    std::str::from_utf8(&output.stdout).unwrap()
+}
+
+fn stderr(output: &Output) -> &str {
+    std::str::from_utf8(&output.stderr).unwrap()
+}
+
+fn refused(instance: &str, arguments: &[&str]) -> String {
+    let output = build(instance, arguments);
+    assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    assert_eq!(stdout(&output), "", "nothing is written when the input is refused");
+    let message = stderr(&output).trim_end().to_owned();
+    assert!(message.starts_with("✗ ") && message.lines().count() == 1, "{message}");
+    message
+}
+
+#[test]
+fn the_smallest_instance_renders_flux() {
+    let output = build(SMALLEST, &[]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(stderr(&output), "");
+    assert!(stdout(&output).starts_with("---\napiVersion: apiextensions.k8s.io/v1\n"));
+    assert_eq!(stdout(&output).matches("\nkind: Deployment\n").count(), 4);
+    assert!(stdout(&output).contains("image: ghcr.io/fluxcd/source-controller:v1.9.5\n"));
+    assert!(stdout(&output).contains("namespace: flux-system\n"));
+}
+
+#[test]
+fn a_file_gives_what_standard_input_gives() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("flux.yaml");
+    fs::write(&file, SMALLEST).unwrap();
+    for flag in ["-f", "--filename"] {
+        let output = Command::new(env!("CARGO_BIN_EXE_flux-operator"))
+            .args(["build", "instance", flag])
+            .arg(&file)
+            .output()
+            .unwrap();
+        assert_eq!(stdout(&output), stdout(&build(SMALLEST, &[])));
+    }
+}
+
+#[test]
+fn the_instance_is_found_among_other_objects() {
+    let text = format!(
+        "# secrets come first\n---\napiVersion: v1\nkind: Secret\nmetadata: {{name: a}}\n---{SMALLEST}"
+    );
+    assert_eq!(stdout(&build(&text, &[])), stdout(&build(SMALLEST, &[])));
+}
+
+#[test]
+fn everything_goes_into_the_namespace_of_the_instance() {
+    let text = SMALLEST.replace("name: flux", "name: flux\n  namespace: gitops");
+    let output = build(&text, &[]);
+    assert!(!stdout(&output).contains("flux-system"), "{}", stdout(&output));
+    assert!(stdout(&output).contains("kind: Namespace\nmetadata:\n"), "{}", stdout(&output));
+}
+
+#[test]
+fn a_folder_of_manifests_takes_the_place_of_the_embedded_ones() {
+    let folder = TempDir::new().unwrap();
+    let release = folder.path().join("flux/v2.9.7");
+    fs::create_dir_all(&release).unwrap();
+    for file in ["rbac", "policies", "source-controller"] {
+        let text = format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: from-{file}\n");
+        fs::write(release.join(format!("{file}.yaml")), text).unwrap();
+    }
+    let path = folder.path().to_str().unwrap();
+    let text = format!("{SMALLEST}  components: [source-controller]\n");
+    let output = build(&text, &["--distribution-path", path]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stdout(&output).contains("name: from-rbac-flux-system\n"));
+    assert!(stdout(&output).contains("app.kubernetes.io/version: v2.9.7\n"));
+
+    let missing = refused(SMALLEST, &["--distribution-path", path]);
+    assert!(missing.contains("Flux v2.9.7 has no kustomize-controller in"), "{missing}");
+    fs::write(release.join("rbac.yaml"), "a: [\n").unwrap();
+    let broken = refused(&text, &["--distribution-path", path]);
+    assert!(broken.contains("flux/v2.9.7/rbac.yaml"), "{broken}");
+}
+
+#[test]
+fn an_artifact_is_refused_with_the_way_out() {
+    let artifact = "oci://registry.example.com/manifests:v1";
+    let in_spec = SMALLEST.replace("version: 2.x", &format!("version: 2.x\n    artifact: {artifact}"));
+    let message = refused(&in_spec, &[]);
+    assert!(
+        message.contains("spec.distribution.artifact names the artifact oci://registry.example.com"),
+        "{message}"
+    );
+    assert!(message.contains("--distribution-path"), "{message}");
+    let message = refused(SMALLEST, &["--distribution-artifact", artifact]);
+    assert!(
+        message.contains("--distribution-artifact names the artifact oci://registry.example.com"),
+        "{message}"
+    );
+    assert!(message.contains("--distribution-path"), "{message}");
+}
+
+#[test]
+fn an_artifact_does_no_harm_beside_a_folder() {
+    let in_spec =
+        SMALLEST.replace("version: 2.x", "version: 2.x\n    artifact: oci://registry.example.com/a");
+    let manifests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../manifests/flux");
+    let output = build(&in_spec, &["--distribution-path", manifests.to_str().unwrap()]);
+    // The sources of the embedded distribution hold everything but the definitions.
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(stdout(&output).contains("kind: Deployment"));
+}
+
+#[test]
+fn a_field_of_the_wrong_type_is_named() {
+    let message = refused(&format!("{SMALLEST}  wait: perhaps\n"), &[]);
+    assert!(
+        message.contains("standard input: spec.wait: invalid type: string \"perhaps\", expected a boolean"),
+        "{message}"
+    );
+    let message = refused(&SMALLEST.replace("registry: ghcr.io/fluxcd", "regsitry: x"), &[]);
+    assert!(message.contains("spec.distribution: missing field `registry`"), "{message}");
+    let message = refused(&format!("{SMALLEST}  components: [sauce-controller]\n"), &[]);
+    assert!(
+        message.contains("spec.components[0]: unknown variant `sauce-controller`, expected one of"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_broken_rule_is_refused_in_the_words_of_the_api_server() {
+    let message = refused(&SMALLEST.replace("name: flux", "name: other"), &[]);
+    assert!(
+        message.contains("metadata.name: the only accepted name for a FluxInstance is 'flux'"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_field_that_does_not_exist_is_a_warning() {
+    let output = build(&format!("{SMALLEST}  componets: []\n"), &[]);
+    assert!(output.status.success());
+    assert_eq!(stderr(&output), "warning: a FluxInstance has no field spec.componets: it has no effect\n");
+    assert_eq!(stdout(&output), stdout(&build(SMALLEST, &[])));
+}
+
+#[test]
+fn a_patch_without_effect_is_a_warning() {
+    let patch = "
+  kustomize:
+    patches:
+    - target: {kind: Deployment, name: sauce-controller}
+      patch: '[{op: add, path: /metadata/labels/a, value: b}]'
+";
+    let output = build(&format!("{SMALLEST}{patch}"), &[]);
+    assert!(output.status.success());
+    let warning = stderr(&output);
+    assert!(
+        warning
+            .starts_with("warning: spec.kustomize.patches[0] (target kind=Deployment,name=sauce-controller)"),
+        "{warning}"
+    );
+}
+
+#[test]
+fn what_is_not_an_instance_is_described() {
+    let message = refused("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n---\na: 1\n", &[]);
+    assert!(message.contains("it holds: ConfigMap of v1, a document without kind"), "{message}");
+    let message = refused("", &[]);
+    assert!(message.contains("standard input is empty"), "{message}");
+    let message = refused(&format!("{SMALLEST}---{SMALLEST}"), &[]);
+    assert!(message.contains("2 FluxInstances"), "{message}");
+    let message = refused("a: [1\nb: 2\n", &[]);
+    assert!(message.contains("standard input is not YAML"), "{message}");
+    let message = refused(&"#".repeat(4 * 1024 * 1024 + 1), &[]);
+    assert!(message.contains("more than 4194304 bytes"), "{message}");
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    let output = Command::new(env!("CARGO_BIN_EXE_flux-operator"))
+        .args(["build", "instance", "-f", "/nowhere/flux.yaml"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        stderr(&output).starts_with("✗ failed to read /nowhere/flux.yaml: No such file"),
+        "{}",
+        stderr(&output)
+    );
+}
+
+#[test]
+fn the_version_is_printed() {
+    for arguments in [&["version"][..], &["version", "--client"]] {
+        let output = Command::new(env!("CARGO_BIN_EXE_flux-operator")).args(arguments).output().unwrap();
+        assert_eq!(stdout(&output), "client: 0.60.0\n");
+    }
+    let output = Command::new(env!("CARGO_BIN_EXE_flux-operator")).arg("--version").output().unwrap();
+    assert_eq!(stdout(&output), "flux-operator 0.60.0\n");
+}
