@@ -1,5 +1,6 @@
 //! Objects as a YAML stream, and the digest of it.
 
+use data_encoding::HEXLOWER;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
@@ -9,7 +10,7 @@ use crate::objects::kind;
 /// fields: those are documentation, and a build of the operator may leave them out.
 #[must_use]
 pub fn yaml_stream(objects: &[Value]) -> String {
-    objects.iter().map(|object| format!("---\n{}", yaml(object))).collect()
+    objects.iter().flat_map(|object| ["---\n".to_owned(), yaml(object)]).collect()
 }
 
 /// SHA-256 of [`yaml_stream`], in hex.
@@ -20,7 +21,7 @@ pub fn digest(objects: &[Value]) -> String {
         hash.update("---\n");
         hash.update(yaml(object));
     }
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    HEXLOWER.encode(&hash.finalize())
 }
 
 fn yaml(object: &Value) -> String {

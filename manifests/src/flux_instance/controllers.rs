@@ -52,7 +52,7 @@ pub(super) fn set_resources(deployment: &mut Value, requests: [&str; 2], limits:
     edit_manager(deployment, |container| {
         edit_map(container, &[], |container| {
             container.insert("resources".to_owned(), resources);
-        })
+        });
     });
 }
 

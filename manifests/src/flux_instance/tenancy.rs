@@ -88,7 +88,7 @@ impl WorkloadIdentity {
                 append_account(
                     deployment,
                     "--default-service-account",
-                    &cluster.tenant_default_service_account,
+                    cluster.tenant_default_service_account.as_deref(),
                 );
             }
             KustomizeController | HelmController => {
@@ -96,13 +96,13 @@ impl WorkloadIdentity {
                     append_account(
                         deployment,
                         "--default-decryption-service-account",
-                        &cluster.tenant_default_decryption_service_account,
+                        cluster.tenant_default_decryption_service_account.as_deref(),
                     );
                 }
                 append_account(
                     deployment,
                     "--default-kubeconfig-service-account",
-                    &cluster.tenant_default_kube_config_service_account,
+                    cluster.tenant_default_kube_config_service_account.as_deref(),
                 );
             }
             SourceWatcher => {}
@@ -127,7 +127,11 @@ pub(super) fn lock_down(deployment: &mut Value, component: Component, cluster: &
         append_argument(deployment, "--no-remote-bases=true");
     }
     if matches!(component, Component::KustomizeController | Component::HelmController) {
-        append_account(deployment, "--default-service-account", &cluster.tenant_default_service_account);
+        append_account(
+            deployment,
+            "--default-service-account",
+            cluster.tenant_default_service_account.as_deref(),
+        );
     }
 }
 
@@ -138,8 +142,8 @@ pub(super) fn run_as_controller(kustomization: &mut Value) {
     });
 }
 
-fn append_account(deployment: &mut Value, flag: &str, account: &Option<String>) {
-    let account = account.as_deref().filter(|account| !account.is_empty());
+fn append_account(deployment: &mut Value, flag: &str, account: Option<&str>) {
+    let account = account.filter(|account| !account.is_empty());
     append_argument(deployment, format!("{flag}={}", account.unwrap_or(DEFAULT_TENANT_SERVICE_ACCOUNT)));
 }
 

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 
+use data_encoding::HEXLOWER;
 use manifests::{
     distribution::Texts,
     flux_instance::{Build, build},
@@ -51,7 +52,7 @@ fn lines(spec: &str, built: &Build) -> Vec<String> {
             let mut object = object.clone();
             strip_descriptions(&mut object);
             let digest = Sha256::digest(serde_json::to_string(&object).unwrap());
-            let digest: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+            let digest = HEXLOWER.encode(digest.get(..8).unwrap());
             let namespace = objects::namespace(&object).unwrap_or_default();
             format!("{spec}\t{}/{namespace}/{}\t{digest}", objects::kind(&object), objects::name(&object))
         })

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crds::FluxInstance;
+use data_encoding::HEXLOWER;
 use manifests::{
     distribution::{Distribution, DistributionError, Embedded},
     flux_instance::{Build, build},
@@ -68,7 +69,7 @@ fn the_same_spec_gives_the_same_bytes_and_the_digest_is_theirs() {
             (Ok(once), Ok(twice)) => {
                 let text = yaml_stream(&once.objects);
                 assert_eq!(text, yaml_stream(&twice.objects), "{spec}");
-                let digest: String = Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect();
+                let digest = HEXLOWER.encode(&Sha256::digest(text));
                 assert_eq!(once.revision(), format!("{}@sha256:{digest}", once.version), "{spec}");
             }
             (once, twice) => assert_eq!(once.is_err(), twice.is_err(), "{spec}"),

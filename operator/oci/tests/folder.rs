@@ -1,4 +1,5 @@
 //! Folders as distributions: good ones and hostile ones.
+#![expect(clippy::expect_used, reason = "a test stops at the first surprise")]
 
 use std::fs;
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 pub(crate) const MIN_RETRY_DELAY: Duration = Duration::from_millis(750);
 
 /// The longest wait between two tries.
-pub(crate) const MAX_RETRY_DELAY: Duration = Duration::from_secs(15 * 60);
+pub(crate) const MAX_RETRY_DELAY: Duration = Duration::from_mins(15);
 
 /// Doubles from the shortest to the longest delay.
 #[derive(Clone, Copy, Debug)]

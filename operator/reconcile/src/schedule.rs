@@ -9,10 +9,10 @@ use std::{
 use kube::core::Duration as GoDuration;
 
 /// How often an unchanged object is reconciled, unless an annotation says otherwise.
-pub(crate) const DEFAULT_INTERVAL: Duration = Duration::from_secs(60 * 60);
+pub(crate) const DEFAULT_INTERVAL: Duration = Duration::from_hours(1);
 
 /// How long a pass may wait for readiness, unless an annotation says otherwise.
-pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5 * 60);
+pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_mins(5);
 
 /// The duration that an annotation holds. None when it is absent, and an error text when it is no duration.
 pub(crate) fn annotation(
@@ -52,11 +52,7 @@ pub(crate) fn timeout(annotated: Option<GoDuration>) -> Duration {
 
 #[cfg(test)]
 mod tests {
-    use std::{
-        collections::BTreeMap,
-        hash::{DefaultHasher, Hash as _, Hasher as _},
-        time::Duration,
-    };
+    use std::{collections::BTreeMap, time::Duration};
 
     use super::{DEFAULT_INTERVAL, DEFAULT_TIMEOUT, annotation, interval, spread, timeout};
 
@@ -69,7 +65,7 @@ mod tests {
     fn intervals_come_from_the_annotation() {
         assert_eq!(interval(parsed(None).unwrap()), Some(DEFAULT_INTERVAL));
         assert_eq!(interval(parsed(Some("90s")).unwrap()), Some(Duration::from_secs(90)));
-        assert_eq!(interval(parsed(Some("1h30m")).unwrap()), Some(Duration::from_secs(5_400)));
+        assert_eq!(interval(parsed(Some("1h30m")).unwrap()), Some(Duration::from_mins(90)));
         assert_eq!(interval(parsed(Some("0s")).unwrap()), None);
         assert_eq!(interval(parsed(Some("-1m")).unwrap()), None);
     }

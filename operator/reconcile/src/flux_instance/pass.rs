@@ -6,6 +6,7 @@ use crds::{
     FluxInstance, FluxInstanceStatus, conditions,
     keys::{self, is_disabled},
 };
+use data_encoding::HEXLOWER;
 use kube::Resource as _;
 use manifests::{
     distribution::{Distribution, Embedded, Texts},
@@ -35,7 +36,7 @@ use super::{
 use crate::schedule;
 
 /// How long definitions, namespaces and classes may take to be usable.
-const STAGE_TIMEOUT: Duration = Duration::from_secs(60);
+const STAGE_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// How a pass ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,7 +139,7 @@ impl Pass<'_> {
         message: &str,
     ) -> Result<Outcome, ActError> {
         let spec = serde_json::to_vec(&self.instance.spec).unwrap_or_default();
-        let digest: String = Sha256::digest(spec).iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest = HEXLOWER.encode(&Sha256::digest(spec));
         let attempt = self.attempt(format!("sha256:{digest}"), None);
         let status = observed.stalled(old, message, &attempt);
         let is_news = self.write(old, &status).await?;
