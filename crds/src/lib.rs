@@ -11,9 +11,11 @@ pub mod conditions;
 mod definitions;
 pub mod flux_instance;
 pub mod keys;
+mod object_id;
 pub mod status;
 
 pub use definitions::{Definition, definitions};
+pub use object_id::ObjectId;
 pub use flux_instance::{FluxInstance, FluxInstanceSpec, FluxInstanceStatus};
 
 /// The API group of all kinds.

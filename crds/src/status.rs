@@ -65,6 +65,10 @@ pub struct InventoryEntry {
 
     /// The API version of the object, without the group.
     pub v: String,
+
+    /// The uid of the object, once it was seen. An object of the same name with another uid belongs to somebody else and is never deleted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uid: Option<String>,
 }
 
 /// What one desired state came to.
