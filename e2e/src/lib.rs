@@ -1,1 +1,40 @@
-//! Under construction.
+//! The test bed: a real Kubernetes control plane of our own, and what tests need to work with it.
+//!
+//! A [`ControlPlane`] is etcd, kube-apiserver, kube-controller-manager and kube-scheduler on loopback, and
+//! kwok, which plays one node and its pods. It starts in seconds, needs no root, and any number of them run
+//! side by side. [`Operator`] runs the operator's binary against one.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let plane = e2e::ControlPlane::start("example").await?;
+//! let client = plane.client().await?;
+//! e2e::apply_yaml(&client, "{apiVersion: v1, kind: Namespace, metadata: {name: tenant}}").await?;
+//! # Ok(()) }
+//! ```
+//!
+//! Nothing outlives the process that started it: the kernel kills the programs, and a keeper removes the
+//! files, also when a test panics or is killed.
+
+mod error;
+mod external;
+mod keys;
+mod objects;
+mod operator;
+mod parts;
+mod plane;
+mod port;
+mod process;
+mod programs;
+mod ready;
+mod shared;
+mod state;
+mod wait;
+
+pub use error::{BedError, LogTail};
+pub use objects::{ObjectError, apply, apply_yaml};
+pub use operator::{Operator, OperatorOptions, operator_binary};
+pub use plane::{ControlPlane, PlaneOptions};
+pub use process::Process;
+pub use programs::Kubernetes;
+pub use shared::SharedPlane;
+pub use wait::{WaitError, has_condition, wait_for, wait_until_gone};
