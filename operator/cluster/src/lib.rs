@@ -9,6 +9,7 @@ pub mod client;
 mod error;
 pub mod events;
 mod kinds;
+pub mod lease;
 pub mod readiness;
 pub mod status;
 pub mod wait;
