@@ -1,5 +1,8 @@
 //! Annotation and label keys: an interface to users, scripts and the Flux controllers.
 
+/// Finalizer of our objects: they go when what they manage is gone.
+pub const FINALIZER: &str = "fluxcd.controlplane.io/finalizer";
+
 /// On an object of ours: `disabled` (any case) pauses it; deleting a paused `FluxInstance` leaves all that
 /// it manages in place.
 pub const RECONCILE: &str = "fluxcd.controlplane.io/reconcile";

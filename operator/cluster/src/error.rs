@@ -16,6 +16,9 @@ pub enum RequestError {
     /// The API server did not answer in time.
     #[error("the API server did not answer within {} s", REQUEST_TIMEOUT.as_secs())]
     TimedOut,
+    /// What is waited for cannot be watched.
+    #[error("{0}")]
+    Unwatchable(String),
     /// The request did not reach the API server, or its answer makes no sense.
     #[error("{}", explain(.0))]
     Failed(Box<kube::Error>),
@@ -36,7 +39,7 @@ impl RequestError {
     pub fn code(&self) -> Option<u16> {
         match self {
             Self::Refused(status) => Some(status.code),
-            Self::TimedOut | Self::Failed(_) => None,
+            Self::TimedOut | Self::Unwatchable(_) | Self::Failed(_) => None,
         }
     }
 }

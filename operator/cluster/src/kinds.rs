@@ -1,8 +1,10 @@
 use std::{collections::HashMap, sync::Mutex};
 
+use crds::ObjectId;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{
     Api, Client,
-    core::{DynamicObject, GroupVersionKind},
+    core::{DynamicObject, GroupVersionKind, PartialObjectMeta},
     discovery::{ApiResource, Scope, pinned_kind},
 };
 use serde_json::Value;
@@ -46,17 +48,83 @@ impl Kinds {
     /// # Errors
     /// When the cluster does not know the kind, cannot be asked, or the object lacks its namespace.
     pub async fn api(&self, object: &Value) -> Result<Api<DynamicObject>, KindError> {
-        let (resource, scope) = self.resolve(object).await?;
+        let api_version = object.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
+        let version = api_version.rsplit('/').next().unwrap_or_default();
+        self.api_of(&ObjectId::of(object), version).await
+    }
+
+    /// The API that serves the object of an id in a version, in the object's namespace.
+    ///
+    /// # Errors
+    /// When the cluster does not know the kind, cannot be asked, or the id lacks its namespace.
+    pub async fn api_of(&self, id: &ObjectId, version: &str) -> Result<Api<DynamicObject>, KindError> {
+        let kind = GroupVersionKind::gvk(&id.group, version, &id.kind);
+        let (resource, scope) = self.resolve(kind).await?;
         if scope == Scope::Cluster {
             return Ok(Api::all_with(self.client.clone(), &resource));
         }
-        let namespace = object.pointer("/metadata/namespace").and_then(Value::as_str);
-        let namespace = namespace.ok_or(KindError::NoNamespace { kind: resource.kind.clone() })?;
-        Ok(Api::namespaced_with(self.client.clone(), namespace, &resource))
+        if id.namespace.is_empty() {
+            return Err(KindError::NoNamespace { kind: resource.kind });
+        }
+        Ok(Api::namespaced_with(self.client.clone(), &id.namespace, &resource))
     }
 
-    async fn resolve(&self, object: &Value) -> Result<(ApiResource, Scope), KindError> {
-        let kind = kind_of(object);
+    /// The API of all objects of a kind, in all namespaces.
+    ///
+    /// # Errors
+    /// When the cluster does not know the kind, or cannot be asked.
+    pub async fn all(&self, kind: &GroupVersionKind) -> Result<Api<DynamicObject>, KindError> {
+        let (resource, _) = self.resolve(kind.clone()).await?;
+        Ok(Api::all_with(self.client.clone(), &resource))
+    }
+
+    /// The API of the objects of a kind in one namespace, or of a cluster-scoped kind.
+    ///
+    /// # Errors
+    /// When the cluster does not know the kind, or cannot be asked.
+    pub async fn in_namespace(
+        &self,
+        kind: &GroupVersionKind,
+        namespace: Option<&str>,
+    ) -> Result<Api<DynamicObject>, KindError> {
+        let (resource, _) = self.resolve(kind.clone()).await?;
+        Ok(match namespace {
+            Some(namespace) => Api::namespaced_with(self.client.clone(), namespace, &resource),
+            None => Api::all_with(self.client.clone(), &resource),
+        })
+    }
+
+    /// The API of all objects of a kind, in all namespaces, for reading their metadata alone.
+    ///
+    /// # Errors
+    /// When the cluster does not know the kind, or cannot be asked.
+    pub async fn all_metadata(
+        &self,
+        kind: &GroupVersionKind,
+    ) -> Result<Api<PartialObjectMeta<DynamicObject>>, KindError> {
+        let (resource, _) = self.resolve(kind.clone()).await?;
+        Ok(Api::all_with(self.client.clone(), &resource))
+    }
+
+    /// The kind that a CustomResourceDefinition defines, in the version that is stored; none when there is no
+    /// such definition.
+    ///
+    /// # Errors
+    /// When the cluster cannot be asked.
+    pub async fn defined_by(&self, definition: &str) -> Result<Option<GroupVersionKind>, KindError> {
+        let definitions: Api<CustomResourceDefinition> = Api::all(self.client.clone());
+        let found = bounded(definitions.get_opt(definition)).await.map_err(|source| KindError::Lookup {
+            kind: "CustomResourceDefinition".to_owned(),
+            api_version: "apiextensions.k8s.io/v1".to_owned(),
+            source,
+        })?;
+        Ok(found.and_then(|found| {
+            let stored = found.spec.versions.iter().find(|version| version.storage)?;
+            Some(GroupVersionKind::gvk(&found.spec.group, &stored.name, &found.spec.names.kind))
+        }))
+    }
+
+    async fn resolve(&self, kind: GroupVersionKind) -> Result<(ApiResource, Scope), KindError> {
         if let Some(known) = self.known(&kind) {
             return Ok(known);
         }
@@ -78,18 +146,12 @@ impl Kinds {
     }
 }
 
-fn kind_of(object: &Value) -> GroupVersionKind {
-    let text = |key: &str| object.get(key).and_then(Value::as_str).unwrap_or_default();
-    let (group, version) = text("apiVersion").split_once('/').unwrap_or(("", text("apiVersion")));
-    GroupVersionKind::gvk(group, version, text("kind"))
-}
-
 fn lookup_error(kind: &GroupVersionKind, error: RequestError) -> KindError {
     let (kind, api_version) = (kind.kind.clone(), kind.api_version());
     let is_unknown = match &error {
         RequestError::Refused(status) => status.code == 404,
         RequestError::Failed(error) => matches!(**error, kube::Error::Discovery(_)),
-        RequestError::TimedOut => false,
+        RequestError::TimedOut | RequestError::Unwatchable(_) => false,
     };
     if is_unknown {
         return KindError::Unknown { kind, api_version };

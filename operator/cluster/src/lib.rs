@@ -6,13 +6,19 @@
 
 pub mod apply;
 pub mod client;
+pub mod delete;
 mod error;
 pub mod events;
+pub mod finalizers;
+pub mod inventory;
 mod kinds;
 pub mod lease;
+pub mod managed;
 pub mod readiness;
 pub mod status;
+mod takeover;
 pub mod wait;
 
 pub use error::{RequestError, explain};
 pub use kinds::{KindError, Kinds};
+pub use takeover::{FormerManagers, Takeover};

@@ -11,23 +11,16 @@ use serde_json::json;
 
 use crate::error::{RequestError, bounded};
 
-/// The object as it is now; none when there is none.
+/// Writes the status of an object: what is given, and nothing else that this operator wrote before. Gives the
+/// object as it is then; none when it is gone.
 ///
 /// # Errors
 /// When the API server refuses, or does not answer.
-pub async fn get<K>(api: &Api<K>, name: &str) -> Result<Option<K>, RequestError>
-where
-    K: Clone + Debug + DeserializeOwned,
-{
-    bounded(api.get_opt(name)).await
-}
-
-/// Writes the status of an object: what is given, and nothing else that this operator wrote before. False
-/// when the object is gone.
-///
-/// # Errors
-/// When the API server refuses, or does not answer.
-pub async fn apply_status<K>(api: &Api<K>, name: &str, status: &impl Serialize) -> Result<bool, RequestError>
+pub async fn apply_status<K>(
+    api: &Api<K>,
+    name: &str,
+    status: &impl Serialize,
+) -> Result<Option<K>, RequestError>
 where
     K: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned,
 {
@@ -38,9 +31,37 @@ where
         "status": status,
     });
     let parameters = PatchParams::apply(crds::FIELD_MANAGER).force();
-    match bounded(api.patch_status(name, &parameters, &Patch::Apply(&object))).await {
-        Ok(_) => Ok(true),
-        Err(error) if error.code() == Some(404) => Ok(false),
+    present(bounded(api.patch_status(name, &parameters, &Patch::Apply(&object))).await)
+}
+
+/// Changes the finalizers of an object. Gives the object as it is then; none when it is gone.
+///
+/// # Errors
+/// When the object changed meanwhile (409), the API server refuses, or does not answer.
+pub async fn set_finalizers<K>(
+    api: &Api<K>,
+    object: &K,
+    finalizers: &[String],
+) -> Result<Option<K>, RequestError>
+where
+    K: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned,
+{
+    let metadata = object.meta();
+    let patch = json!({"metadata": {
+        "finalizers": finalizers,
+        "resourceVersion": metadata.resource_version,
+        "uid": metadata.uid,
+    }});
+    let parameters =
+        PatchParams { field_manager: Some(crds::FIELD_MANAGER.to_owned()), ..PatchParams::default() };
+    let name = metadata.name.as_deref().unwrap_or_default();
+    present(bounded(api.patch(name, &parameters, &Patch::Merge(&patch))).await)
+}
+
+fn present<K>(answer: Result<K, RequestError>) -> Result<Option<K>, RequestError> {
+    match answer {
+        Ok(object) => Ok(Some(object)),
+        Err(error) if error.code() == Some(404) => Ok(None),
         Err(error) => Err(error),
     }
 }

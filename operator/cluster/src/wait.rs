@@ -1,19 +1,24 @@
 //! Waiting until objects are ready, by watching them.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
+use crds::{ObjectId, status::InventoryEntry};
 use futures::{StreamExt as _, TryStreamExt as _, stream};
+use k8s_openapi::api::core::v1::Pod;
 use kube::{
-    core::{DynamicObject, TypeMeta},
-    runtime::{WatchStreamExt as _, watcher::watch_object},
+    Api, Client, ResourceExt as _,
+    core::{DynamicObject, PartialObjectMeta, TypeMeta},
+    runtime::{
+        WatchStreamExt as _,
+        watcher::{self, Event, watch_object, watcher},
+    },
 };
 use serde_json::Value;
 use thiserror::Error;
 use tokio::time::{Instant, timeout_at};
 
 use crate::{
-    apply::display,
-    error::explain,
+    error::{RequestError, explain},
     kinds::{KindError, Kinds},
     readiness::{Readiness, readiness},
 };
@@ -50,8 +55,7 @@ pub async fn until_ready(kinds: &Kinds, objects: &[Value], limit: Duration) -> R
     let deadline = Instant::now() + limit;
     let waiting = objects.iter().filter(|object| readiness(object) != Readiness::Ready);
     let waits = waiting.map(|object| async move { watch_until_ready(kinds, object, deadline).await });
-    let outcomes: Vec<Option<String>> =
-        stream::iter(waits).buffer_unordered(WATCHES).try_collect().await?;
+    let outcomes: Vec<Option<String>> = stream::iter(waits).buffer_unordered(WATCHES).try_collect().await?;
     let mut pending: Vec<String> = outcomes.into_iter().flatten().collect();
     if pending.is_empty() {
         return Ok(());
@@ -66,11 +70,8 @@ async fn watch_until_ready(
     object: &Value,
     deadline: Instant,
 ) -> Result<Option<String>, WaitError> {
-    let name = display(object);
-    let api = kinds
-        .api(object)
-        .await
-        .map_err(|source| WaitError::Watch { object: name.clone(), source })?;
+    let name = ObjectId::of(object).to_string();
+    let api = kinds.api(object).await.map_err(|source| WaitError::Watch { object: name.clone(), source })?;
     let object_name = object.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
     let mut last = describe(&readiness(object));
     let mut states = Box::pin(watch_object(api, object_name).default_backoff());
@@ -99,6 +100,83 @@ fn judge(mut seen: DynamicObject, waited_for: &Value) -> Readiness {
     match serde_json::to_value(seen) {
         Ok(seen) => readiness(&seen),
         Err(error) => Readiness::InProgress(format!("cannot be read: {error}")),
+    }
+}
+
+/// Waits until objects are gone. Gives those that are still there at the deadline.
+///
+/// # Errors
+/// When the kind of an object cannot be looked up.
+pub async fn until_gone(
+    kinds: &Kinds,
+    entries: &[InventoryEntry],
+    limit: Duration,
+) -> Result<Vec<ObjectId>, KindError> {
+    let deadline = Instant::now() + limit;
+    let waits = entries.iter().map(|entry| async move { watch_until_gone(kinds, entry, deadline).await });
+    let left: Vec<Option<ObjectId>> = stream::iter(waits).buffer_unordered(WATCHES).try_collect().await?;
+    Ok(left.into_iter().flatten().collect())
+}
+
+async fn watch_until_gone(
+    kinds: &Kinds,
+    entry: &InventoryEntry,
+    deadline: Instant,
+) -> Result<Option<ObjectId>, KindError> {
+    let Some(id) = ObjectId::parse(entry) else { return Ok(None) };
+    let api = match kinds.api_of(&id, &entry.v).await {
+        Ok(api) => api,
+        Err(KindError::Unknown { .. }) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let mut states = Box::pin(watch_object(api, &id.name).default_backoff());
+    while let Ok(Some(state)) = timeout_at(deadline, states.next()).await {
+        match state {
+            Ok(None) => return Ok(None),
+            // Another object of that name is not the one that was waited for.
+            Ok(Some(object)) if entry.uid.is_some() && object.metadata.uid != entry.uid => return Ok(None),
+            Ok(Some(_)) | Err(_) => {}
+        }
+    }
+    Ok(Some(id))
+}
+
+/// Waits until no pod of a namespace has these labels. Gives the names of those that are left at the deadline.
+///
+/// # Errors
+/// When pods cannot be watched.
+pub async fn until_no_pods(
+    client: &Client,
+    namespace: &str,
+    selector: &str,
+    limit: Duration,
+) -> Result<Vec<String>, RequestError> {
+    let deadline = Instant::now() + limit;
+    let pods: Api<PartialObjectMeta<Pod>> = Api::namespaced(client.clone(), namespace);
+    let mut events = Box::pin(watcher(pods, watcher::Config::default().labels(selector)).default_backoff());
+    let mut present = BTreeSet::new();
+    let mut failure = None;
+    while let Ok(Some(event)) = timeout_at(deadline, events.next()).await {
+        failure = None;
+        match event {
+            Ok(Event::Init) => present.clear(),
+            Ok(Event::InitApply(pod) | Event::Apply(pod)) => {
+                present.insert(pod.name_any());
+            }
+            Ok(Event::Delete(pod)) => {
+                present.remove(&pod.name_any());
+                if present.is_empty() {
+                    return Ok(Vec::new());
+                }
+            }
+            Ok(Event::InitDone) if present.is_empty() => return Ok(Vec::new()),
+            Ok(Event::InitDone) => {}
+            Err(error) => failure = Some(explain(&error)),
+        }
+    }
+    match failure {
+        Some(problem) => Err(RequestError::Unwatchable(problem)),
+        None => Ok(present.into_iter().collect()),
     }
 }
 

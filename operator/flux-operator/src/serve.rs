@@ -1,6 +1,6 @@
 //! `serve`: the operator.
 
-use std::{env, io, path::PathBuf};
+use std::{collections::BTreeSet, env, io, path::PathBuf};
 
 use clap::Args;
 use crds::DEFAULT_NAMESPACE;
@@ -62,6 +62,7 @@ impl Serve {
             namespace: self.runtime_namespace,
             storage_path: self.storage_path,
             pod_name: env::var("HOSTNAME").ok(),
+            override_managers: BTreeSet::new(),
         };
         info!(version = env!("CARGO_PKG_VERSION"), namespace = settings.namespace, "operator started");
         let reconciler = FluxInstanceReconciler::new(connect().await?, settings);

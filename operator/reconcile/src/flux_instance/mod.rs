@@ -14,31 +14,38 @@
 //! One `FluxInstance`, named `flux`, in the namespace of the operator. Nothing else writes its status.
 //!
 //! # Caveats
-//! Objects that leave the build are not deleted, and deleting the instance leaves Flux in place.
+//! Drift is what `managedFields` show: a field that the manifests name and somebody else changed. What others
+//! add stays.
 
+mod install;
 mod pass;
 mod status;
+mod uninstall;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::PathBuf,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
 use crds::{FluxInstance, INSTANCE_NAME, conditions, keys};
 use futures::StreamExt as _;
-use k8s_openapi::api::core::v1::ObjectReference;
+use k8s_openapi::{api::core::v1::ObjectReference, apimachinery::pkg::apis::meta::v1::ObjectMeta};
 use kube::{
     Api, Client, Resource as _,
-    core::{DeserializeGuard, error_boundary::InvalidObject},
-    runtime::{WatchStreamExt as _, watcher::watch_object},
+    core::{DeserializeGuard, GroupVersionKind, PartialObjectMeta},
+    runtime::{
+        WatchStreamExt as _,
+        watcher::{self, Event, watch_object, watcher},
+    },
 };
 use operator_cluster::{
-    Kinds,
+    FormerManagers, Kinds,
+    delete::Owner,
     events::{Events, Severity},
     explain,
-    status::get,
+    managed::{Managed, Watches},
 };
 use tokio::{
     sync::watch,
@@ -47,6 +54,7 @@ use tokio::{
 use tracing::{error, warn};
 
 use crate::{backoff::Backoff, schedule};
+use install::FULL_PASS_INTERVAL;
 use pass::{Outcome, Pass};
 
 /// What the operator is started with.
@@ -58,18 +66,25 @@ pub struct Settings {
     pub storage_path: PathBuf,
     /// Name of the pod, for events.
     pub pod_name: Option<String>,
+    /// Field managers whose fields are taken over, besides those of kubectl, Helm and Flux.
+    pub override_managers: BTreeSet<String>,
 }
 
 /// Reconciles the one instance of a cluster.
 pub struct FluxInstanceReconciler {
-    kinds: Kinds,
+    kinds: Arc<Kinds>,
     events: Events,
     settings: Settings,
+    former: FormerManagers,
+    /// The instance as last seen; none when there is none.
+    seen: watch::Sender<Option<Box<FluxInstance>>>,
+    managed: Managed,
+    watches: Mutex<Watches>,
+    last_full_pass: Mutex<Option<Instant>>,
     reported: Mutex<BTreeSet<String>>,
 }
 
-/// The instance as last seen; none when there is none.
-type Observation = Option<Box<FluxInstance>>;
+type Seen = watch::Receiver<Option<Box<FluxInstance>>>;
 
 impl FluxInstanceReconciler {
     /// A reconciler for the cluster that the client is connected to.
@@ -77,104 +92,140 @@ impl FluxInstanceReconciler {
     pub fn new(client: Client, settings: Settings) -> Self {
         Self {
             events: Events::new(client.clone(), settings.pod_name.clone()),
-            kinds: Kinds::new(client),
+            kinds: Arc::new(Kinds::new(client)),
+            former: FormerManagers { others: settings.override_managers.clone() },
             settings,
+            seen: watch::Sender::new(None),
+            managed: Managed::default(),
+            watches: Mutex::default(),
+            last_full_pass: Mutex::default(),
             reported: Mutex::default(),
         }
     }
 
     /// Watches and reconciles until the future is dropped.
     pub async fn run(&self) {
-        let (sender, receiver) = watch::channel(None);
         tokio::select! {
-            () = self.watch(&sender) => {}
-            () = self.reconcile(receiver) => {}
+            () = self.watch() => {}
+            () = self.watch_strays() => {}
+            () = self.reconcile(self.seen.subscribe()) => {}
         }
     }
 
     /// Keeps the last seen state of the instance at hand.
-    async fn watch(&self, seen: &watch::Sender<Observation>) {
+    async fn watch(&self) {
         let instances: Api<DeserializeGuard<FluxInstance>> =
             Api::namespaced(self.kinds.client().clone(), &self.settings.namespace);
         let mut states = Box::pin(watch_object(instances, INSTANCE_NAME).default_backoff());
         while let Some(state) = states.next().await {
-            let instance = match state {
-                Ok(Some(DeserializeGuard(Ok(instance)))) => Some(Box::new(instance)),
+            match state {
+                Ok(Some(DeserializeGuard(Ok(instance)))) => self.note(&instance),
                 Ok(Some(DeserializeGuard(Err(invalid)))) => {
-                    self.refuse(&invalid).await;
-                    None
+                    let message = format!(
+                        "The FluxInstance cannot be read: {}; install the CustomResourceDefinitions of this version of the operator",
+                        invalid.error
+                    );
+                    self.complain(&invalid.metadata, &message).await;
+                    self.seen.send_replace(None);
                 }
-                Ok(None) => None,
-                Err(problem) => {
-                    warn!(error = explain(&problem), "failed to watch FluxInstances");
-                    continue;
+                Ok(None) => {
+                    self.seen.send_replace(None);
+                    self.managed.forget();
                 }
-            };
-            seen.send_replace(instance.filter(|instance| instance.metadata.deletion_timestamp.is_none()));
+                Err(problem) => warn!(error = explain(&problem), "failed to watch the FluxInstance"),
+            }
         }
     }
 
-    async fn reconcile(&self, mut seen: watch::Receiver<Observation>) {
+    /// Tells those who made an instance in another namespace where it belongs.
+    async fn watch_strays(&self) {
+        let instances: Api<PartialObjectMeta<FluxInstance>> = Api::all(self.kinds.client().clone());
+        let elsewhere = format!("metadata.namespace!={}", self.settings.namespace);
+        let configuration = watcher::Config::default().fields(&elsewhere);
+        let mut events = Box::pin(watcher(instances, configuration).default_backoff());
+        let mut told = BTreeSet::new();
+        while let Some(event) = events.next().await {
+            if let Ok(Event::InitApply(stray) | Event::Apply(stray)) = event
+                && told.insert(stray.metadata.uid.clone())
+            {
+                let message = format!(
+                    "This FluxInstance is ignored: the operator reconciles the one in namespace {}, where it runs; create it there",
+                    self.settings.namespace
+                );
+                self.complain(&stray.metadata, &message).await;
+            }
+        }
+    }
+
+    async fn reconcile(&self, mut seen: Seen) {
         let mut backoff = Backoff::default();
+        let mut drift = Backoff::default();
         loop {
-            let trigger = seen.borrow_and_update().as_deref().map(Trigger::of);
-            let delay = match &trigger {
-                Some(trigger) => self.pass(&seen, trigger, &mut backoff).await,
+            let instance = seen.borrow_and_update().clone();
+            let trigger = instance.as_deref().map(Trigger::of);
+            let outcome = match instance {
+                Some(instance) => Some(self.pass(*instance, trigger.as_ref()).await),
                 None => None,
             };
+            let delay = outcome.and_then(|(outcome, interval)| next(outcome, interval, &mut backoff));
+            let is_settled = matches!(outcome, Some((Outcome::Ready | Outcome::Leaving, _)));
             tokio::select! {
                 () = changed(seen.clone(), trigger.as_ref()) => backoff = Backoff::default(),
-                () = sleep_or_for_ever(delay) => {}
+                () = sleep_or_for_ever(delay) => drift = Backoff::default(),
+                // Somebody who takes fields again and again gets slower and slower answers.
+                () = self.managed.changed(), if is_settled => sleep(drift.next_delay()).await,
             }
         }
     }
 
-    /// One pass over the live instance, and how long until the next.
-    async fn pass(
-        &self,
-        seen: &watch::Receiver<Observation>,
-        trigger: &Trigger,
-        backoff: &mut Backoff,
-    ) -> Option<Duration> {
-        let instance = match get(&self.instances(), INSTANCE_NAME).await {
-            Ok(instance) => instance?,
-            Err(problem) => {
-                warn!(error = explain(&problem), "failed to read the FluxInstance");
-                return Some(backoff.next_delay());
-            }
-        };
-        let pass = Pass { reconciler: self, instance: &instance, started: Instant::now() };
-        match pass.run(changed(seen.clone(), Some(trigger))).await {
-            Outcome::Ready => {
-                *backoff = Backoff::default();
-                interval(&instance)
-            }
-            Outcome::Failed => Some(backoff.next_delay()),
-            Outcome::Interrupted => Some(Duration::ZERO),
-            Outcome::Stalled | Outcome::Disabled => None,
-        }
+    /// One pass over the instance as last seen, and how often an unchanged one is reconciled.
+    async fn pass(&self, instance: FluxInstance, trigger: Option<&Trigger>) -> (Outcome, Option<Duration>) {
+        let interval = interval(&instance);
+        let outcome = Pass::new(self, instance).run(changed(self.seen.subscribe(), trigger)).await;
+        (outcome, interval)
     }
 
-    /// Says that an instance cannot be read at all: its definition is that of another version.
-    async fn refuse(&self, invalid: &InvalidObject) {
-        let message = format!(
-            "the FluxInstance cannot be read: {}; install the CustomResourceDefinitions of this version of the operator",
-            invalid.error
-        );
-        error!(reason = conditions::BUILD_FAILED, "{message}");
+    /// Takes note of the instance as it came out of a watch or a write, unless a later state is known.
+    fn note(&self, instance: &FluxInstance) {
+        self.seen.send_if_modified(|seen| {
+            let is_later = seen.as_deref().is_none_or(|known| is_later(&instance.metadata, &known.metadata));
+            if is_later {
+                *seen = Some(Box::new(instance.clone()));
+            }
+            is_later
+        });
+    }
+
+    /// Says on an instance that it cannot be reconciled.
+    async fn complain(&self, metadata: &ObjectMeta, message: &str) {
+        error!(reason = conditions::BUILD_FAILED, namespace = metadata.namespace, "{message}");
         let reference = ObjectReference {
             api_version: Some(FluxInstance::api_version(&()).into_owned()),
             kind: Some(FluxInstance::kind(&()).into_owned()),
-            name: invalid.metadata.name.clone(),
-            namespace: invalid.metadata.namespace.clone(),
-            uid: invalid.metadata.uid.clone(),
+            name: metadata.name.clone(),
+            namespace: metadata.namespace.clone(),
+            uid: metadata.uid.clone(),
             ..ObjectReference::default()
         };
-        self.events.record(&reference, Severity::Warning, conditions::BUILD_FAILED, &message).await;
+        self.events.record(&reference, Severity::Warning, conditions::BUILD_FAILED, message).await;
     }
 
     fn instances(&self) -> Api<FluxInstance> {
         Api::namespaced(self.kinds.client().clone(), &self.settings.namespace)
+    }
+
+    fn watch_kinds(&self, kinds: impl IntoIterator<Item = GroupVersionKind>, owner: Owner<'_>) {
+        let mut watches = self.watches.lock().unwrap_or_else(PoisonError::into_inner);
+        watches.extend(&self.kinds, kinds, owner, &self.managed);
+    }
+
+    fn is_full_pass_due(&self) -> bool {
+        let last = self.last_full_pass.lock().unwrap_or_else(PoisonError::into_inner);
+        last.is_none_or(|last| last.elapsed() >= FULL_PASS_INTERVAL)
+    }
+
+    fn note_full_pass(&self) {
+        *self.last_full_pass.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }
 
     /// The messages that were not told yet. What is no longer true may be told again.
@@ -186,12 +237,35 @@ impl FluxInstanceReconciler {
     }
 }
 
+/// How long until the next pass, if nothing changes; none when only a change can help.
+fn next(outcome: Outcome, interval: Option<Duration>, backoff: &mut Backoff) -> Option<Duration> {
+    match outcome {
+        Outcome::Ready => {
+            *backoff = Backoff::default();
+            interval
+        }
+        Outcome::Failed | Outcome::Leaving => Some(backoff.next_delay()),
+        Outcome::Interrupted => Some(Duration::ZERO),
+        Outcome::Stalled | Outcome::Disabled | Outcome::Gone => None,
+    }
+}
+
+/// Versions of one object are numbers that grow; what is no number is taken as later.
+fn is_later(this: &ObjectMeta, that: &ObjectMeta) -> bool {
+    let number = |metadata: &ObjectMeta| metadata.resource_version.as_ref()?.parse::<u64>().ok();
+    match (number(this), number(that)) {
+        (Some(this_version), Some(that_version)) if this.uid == that.uid => this_version > that_version,
+        _ => true,
+    }
+}
+
 /// What starts a pass when it changes: not the status, which is ours.
 #[derive(Clone, Debug, PartialEq)]
 struct Trigger {
     uid: Option<String>,
     generation: Option<i64>,
     annotations: Option<BTreeMap<String, String>>,
+    is_deleted: bool,
 }
 
 impl Trigger {
@@ -201,12 +275,13 @@ impl Trigger {
             uid: metadata.uid.clone(),
             generation: metadata.generation,
             annotations: metadata.annotations.clone(),
+            is_deleted: metadata.deletion_timestamp.is_some(),
         }
     }
 }
 
 /// Ends when the instance is not the one that started the pass any more.
-async fn changed(mut seen: watch::Receiver<Observation>, trigger: Option<&Trigger>) {
+async fn changed(mut seen: Seen, trigger: Option<&Trigger>) {
     while seen.borrow_and_update().as_deref().map(Trigger::of).as_ref() == trigger {
         if seen.changed().await.is_err() {
             // The watch has ended, and this process with it.

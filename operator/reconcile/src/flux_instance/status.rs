@@ -2,7 +2,7 @@
 
 use crds::{
     FluxInstanceStatus, conditions,
-    status::{ConditionStatus, MAX_HISTORY, Snapshot},
+    status::{ConditionStatus, Inventory, MAX_HISTORY, Snapshot},
 };
 use manifests::flux_instance::Build;
 
@@ -36,17 +36,31 @@ impl Observed {
         let ready = find(&status.conditions, conditions::READY);
         ready.is_some_and(|ready| {
             ready.observed_generation == self.generation && ready.status == ConditionStatus::True
-        }) && (self.requested_at.is_none() || self.requested_at == status.last_handled_reconcile_at)
+        }) && self.is_handled(status)
     }
 
-    /// The status while a changed state is being brought about. A retry of a failed one keeps its words.
+    /// The request that asked for the pass has been acted on.
+    pub(super) fn is_handled(&self, status: &FluxInstanceStatus) -> bool {
+        self.requested_at.is_none() || self.requested_at == status.last_handled_reconcile_at
+    }
+
+    /// The status says that already, of this generation.
+    pub(super) fn says(&self, status: &FluxInstanceStatus, reason: &str, message: &str) -> bool {
+        find(&status.conditions, conditions::READY).is_some_and(|ready| {
+            ready.reason == reason && ready.message == message && ready.observed_generation == self.generation
+        })
+    }
+
+    /// The status before anything is created: what may exist from now on, and what is going on. A retry of a
+    /// failed state keeps its words.
     pub(super) fn progressing(
         &self,
         old: &FluxInstanceStatus,
         revision: &str,
         message: &str,
+        inventory: Inventory,
     ) -> FluxInstanceStatus {
-        let mut status = old.clone();
+        let mut status = FluxInstanceStatus { inventory: Some(inventory), ..old.clone() };
         let is_retry = old.last_attempted_revision.as_deref() == Some(revision)
             && find(&old.conditions, conditions::READY).is_some_and(|ready| {
                 ready.status == ConditionStatus::False && ready.observed_generation == self.generation
@@ -127,6 +141,17 @@ impl Observed {
         status
     }
 
+    /// The status while Flux is being removed.
+    pub(super) fn uninstalling(&self, old: &FluxInstanceStatus) -> FluxInstanceStatus {
+        let mut status = old.clone();
+        let message = "Uninstalling Flux";
+        let mut conditions = self.conditions(&mut status);
+        conditions.remove(conditions::STALLED);
+        conditions.set(conditions::READY, ConditionStatus::Unknown, conditions::PROGRESSING, message);
+        conditions.set(conditions::RECONCILING, ConditionStatus::True, conditions::PROGRESSING, message);
+        status
+    }
+
     /// The status of an instance that was created while its reconciliation was disabled.
     pub(super) fn disabled(&self, old: &FluxInstanceStatus) -> FluxInstanceStatus {
         let mut status = old.clone();
@@ -180,7 +205,11 @@ impl Observed {
 
 #[cfg(test)]
 mod tests {
-    use crds::{FluxInstanceStatus, conditions::*, status::ConditionStatus};
+    use crds::{
+        FluxInstanceStatus,
+        conditions::*,
+        status::{ConditionStatus, Inventory},
+    };
 
     use super::{Attempt, Observed};
     use crate::conditions::find;
@@ -200,13 +229,18 @@ mod tests {
 
     #[test]
     fn a_retry_keeps_the_words_of_the_failure() {
-        let first = observed(1, "t1").progressing(&FluxInstanceStatus::default(), "r1", "installing");
+        let first = observed(1, "t1").progressing(
+            &FluxInstanceStatus::default(),
+            "r1",
+            "installing",
+            Inventory::default(),
+        );
         assert_eq!(words(&first, READY).unwrap().0, ConditionStatus::Unknown);
         let failed = observed(1, "t2").failed(&first, RECONCILIATION_FAILED, "no", Some(&attempt("a")));
-        let retry = observed(1, "t3").progressing(&failed, "r1", "installing");
+        let retry = observed(1, "t3").progressing(&failed, "r1", "installing", Inventory::default());
         assert_eq!(words(&retry, READY), words(&failed, READY));
         assert_eq!(words(&retry, RECONCILING).unwrap().1, PROGRESSING_WITH_RETRY);
-        let changed = observed(2, "t4").progressing(&failed, "r1", "installing");
+        let changed = observed(2, "t4").progressing(&failed, "r1", "installing", Inventory::default());
         assert_eq!(words(&changed, READY).unwrap().1, PROGRESSING);
     }
 
@@ -214,7 +248,7 @@ mod tests {
     fn reconciling_and_stalled_exclude_each_other() {
         let stalled = observed(1, "t").stalled(&FluxInstanceStatus::default(), "bad", &attempt("a"));
         assert!(words(&stalled, STALLED).is_some() && words(&stalled, RECONCILING).is_none());
-        let progressing = observed(2, "t").progressing(&stalled, "r", "x");
+        let progressing = observed(2, "t").progressing(&stalled, "r", "x", Inventory::default());
         assert!(words(&progressing, STALLED).is_none() && words(&progressing, RECONCILING).is_some());
         let failed = observed(2, "t").failed(&stalled, RECONCILIATION_FAILED, "no", None);
         assert!(words(&failed, STALLED).is_none() && words(&failed, RECONCILING).is_some());

@@ -1,0 +1,130 @@
+//! Deleting what is ours, and nothing else.
+
+use crds::{
+    ObjectId,
+    keys::{OWNER_NAME, OWNER_NAMESPACE, PRUNE, is_disabled},
+    status::InventoryEntry,
+};
+use kube::{
+    Api,
+    api::{DeleteParams, Preconditions, PropagationPolicy},
+    core::{DynamicObject, PartialObjectMeta},
+};
+use thiserror::Error;
+
+use crate::{
+    error::{RequestError, bounded},
+    kinds::{KindError, Kinds},
+};
+
+/// The instance that objects belong to.
+#[derive(Clone, Copy, Debug)]
+pub struct Owner<'a> {
+    /// Name of the instance.
+    pub name: &'a str,
+    /// Namespace of the instance.
+    pub namespace: &'a str,
+}
+
+/// What became of an object that is to go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deletion {
+    /// It is not there any more.
+    Gone,
+    /// It is being deleted; finalizers hold it.
+    Terminating,
+    /// It stays, because it is not ours any more or a person said so. It is forgotten.
+    Kept,
+}
+
+/// An object that could not be deleted.
+#[derive(Debug, Error)]
+#[error("failed to delete {object}")]
+pub struct DeleteError {
+    /// The object.
+    pub object: ObjectId,
+    /// What stood in the way.
+    pub source: DeleteProblem,
+}
+
+/// What stands in the way of a deletion.
+#[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages document the variants and their fields")]
+pub enum DeleteProblem {
+    #[error(transparent)]
+    Kind(#[from] KindError),
+    #[error(transparent)]
+    Request(#[from] RequestError),
+}
+
+/// Deletes the object of an inventory entry, with all that belongs to it.
+///
+/// The object is read first: one without our owner labels, with another uid, or with pruning disabled stays.
+/// An entry that is no object id is forgotten.
+///
+/// # Errors
+/// When the API server refuses, or cannot be asked. The object may still be there.
+pub async fn delete(
+    kinds: &Kinds,
+    entry: &InventoryEntry,
+    owner: Owner<'_>,
+) -> Result<Deletion, DeleteError> {
+    let Some(object) = ObjectId::parse(entry) else { return Ok(Deletion::Kept) };
+    let outcome = delete_object(kinds, &object, entry, owner).await;
+    outcome.map_err(|source| DeleteError { object, source })
+}
+
+async fn delete_object(
+    kinds: &Kinds,
+    id: &ObjectId,
+    entry: &InventoryEntry,
+    owner: Owner<'_>,
+) -> Result<Deletion, DeleteProblem> {
+    let api = match kinds.api_of(id, &entry.v).await {
+        Ok(api) => api,
+        // With the definition of a kind, its objects went.
+        Err(KindError::Unknown { .. }) => return Ok(Deletion::Gone),
+        Err(error) => return Err(error.into()),
+    };
+    let Some(live) = bounded(api.get_metadata_opt(&id.name)).await? else { return Ok(Deletion::Gone) };
+    if !is_ours(&live, entry, owner) {
+        return Ok(Deletion::Kept);
+    }
+    if live.metadata.deletion_timestamp.is_some() {
+        return Ok(Deletion::Terminating);
+    }
+    request_deletion(&api, id, &live).await
+}
+
+async fn request_deletion(
+    api: &Api<DynamicObject>,
+    id: &ObjectId,
+    live: &PartialObjectMeta<DynamicObject>,
+) -> Result<Deletion, DeleteProblem> {
+    let parameters = DeleteParams {
+        propagation_policy: Some(PropagationPolicy::Background),
+        preconditions: Some(Preconditions { uid: live.metadata.uid.clone(), resource_version: None }),
+        ..DeleteParams::default()
+    };
+    match bounded(api.delete(&id.name, &parameters)).await {
+        Ok(answer) => {
+            let is_held = answer.left().is_some_and(|object| {
+                object.metadata.finalizers.is_some_and(|finalizers| !finalizers.is_empty())
+            });
+            Ok(if is_held { Deletion::Terminating } else { Deletion::Gone })
+        }
+        Err(RequestError::Refused(status)) if status.code == 404 => Ok(Deletion::Gone),
+        // Somebody made another object of that name since it was read.
+        Err(RequestError::Refused(status)) if status.code == 409 => Ok(Deletion::Terminating),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn is_ours(live: &PartialObjectMeta<DynamicObject>, entry: &InventoryEntry, owner: Owner<'_>) -> bool {
+    let label =
+        |key: &str| live.metadata.labels.as_ref().and_then(|labels| labels.get(key)).map(String::as_str);
+    let prune = live.metadata.annotations.as_ref().and_then(|annotations| annotations.get(PRUNE));
+    let has_labels = label(OWNER_NAME) == Some(owner.name) && label(OWNER_NAMESPACE) == Some(owner.namespace);
+    let has_uid = entry.uid.is_none() || entry.uid == live.metadata.uid;
+    has_labels && has_uid && !prune.is_some_and(|prune| is_disabled(prune))
+}

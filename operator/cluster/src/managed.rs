@@ -1,0 +1,294 @@
+//! Watching what was applied, so that drift is repaired when it happens.
+//!
+//! Only metadata is watched. The API server records in `managedFields` which fields are ours: when somebody
+//! changes or removes one of them, it stops being ours. So an object is as we left it exactly when our entry
+//! holds the fields that it held after our last apply; status, and fields that others add, do not matter.
+
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use crds::{
+    ObjectId,
+    keys::{OWNER_NAME, OWNER_NAMESPACE},
+};
+use futures::StreamExt as _;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
+use kube::{
+    Api,
+    core::{DynamicObject, GroupVersionKind, PartialObjectMeta},
+    runtime::{
+        WatchStreamExt as _,
+        watcher::{self, Event, watcher},
+    },
+};
+use serde_json::Value;
+use tokio::{sync::Notify, task::JoinSet};
+use tracing::warn;
+
+use crate::{delete::Owner, error::explain, kinds::Kinds, takeover::is_ours};
+
+/// The objects of one owner, and whether they are as they were applied.
+#[derive(Clone, Default)]
+pub struct Managed {
+    state: Arc<Mutex<State>>,
+    drift: Arc<Notify>,
+}
+
+#[derive(Default)]
+struct State {
+    /// What our entry held after the last apply.
+    applied: HashMap<ObjectId, u64>,
+    /// What our entry holds, as last seen; objects that were not seen by a watch are missing.
+    seen: HashMap<ObjectId, u64>,
+    /// The objects that are being deleted.
+    leaving: HashSet<ObjectId>,
+}
+
+/// Running watches, one a kind. Dropping it ends them.
+#[derive(Default)]
+pub struct Watches {
+    tasks: JoinSet<()>,
+    kinds: HashSet<GroupVersionKind>,
+}
+
+impl Managed {
+    /// Records an object as it came out of an apply.
+    pub fn note_applied(&self, live: &Value) {
+        let id = ObjectId::of(live);
+        let fields = fields_of(live.pointer("/metadata/managedFields").and_then(Value::as_array));
+        let mut state = self.lock();
+        state.applied.insert(id.clone(), fields);
+        state.seen.insert(id, fields);
+    }
+
+    /// Forgets an object that is to be deleted; that it goes is no drift, and is told.
+    pub fn note_leaving(&self, id: &ObjectId) {
+        let mut state = self.lock();
+        state.applied.remove(id);
+        state.leaving.insert(id.clone());
+    }
+
+    /// Whether an object is not known to be as it was last applied.
+    #[must_use]
+    pub fn has_drifted(&self, id: &ObjectId) -> bool {
+        let state = self.lock();
+        match (state.applied.get(id), state.seen.get(id)) {
+            (Some(applied), Some(seen)) => applied != seen,
+            _ => true,
+        }
+    }
+
+    /// Ends when an object drifts, or one that was to be deleted is gone.
+    pub async fn changed(&self) {
+        self.drift.notified().await;
+    }
+
+    /// Forgets everything, so that the next pass applies everything.
+    pub fn forget(&self) {
+        *self.lock() = State::default();
+    }
+
+    fn see(&self, id: ObjectId, fields: u64) {
+        let mut state = self.lock();
+        let has_drifted = state.applied.get(&id).is_some_and(|applied| *applied != fields);
+        state.seen.insert(id, fields);
+        drop(state);
+        if has_drifted {
+            self.drift.notify_one();
+        }
+    }
+
+    fn see_gone(&self, id: &ObjectId) {
+        let mut state = self.lock();
+        state.seen.remove(id);
+        let is_news = state.applied.contains_key(id) | state.leaving.remove(id);
+        drop(state);
+        if is_news {
+            self.drift.notify_one();
+        }
+    }
+
+    /// Whatever a complete list of a kind does not hold is gone.
+    fn see_all(&self, kind: &GroupVersionKind, present: &HashSet<ObjectId>) {
+        let is_missing =
+            |id: &&ObjectId| id.group == kind.group && id.kind == kind.kind && !present.contains(*id);
+        let state = self.lock();
+        let missing: Vec<ObjectId> = state.seen.keys().filter(is_missing).cloned().collect();
+        drop(state);
+        for id in &missing {
+            self.see_gone(id);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Watches {
+    /// Watches these kinds too. Kinds that are watched already go on being watched.
+    pub fn extend(
+        &mut self,
+        kinds: &Arc<Kinds>,
+        wanted: impl IntoIterator<Item = GroupVersionKind>,
+        owner: Owner<'_>,
+        managed: &Managed,
+    ) {
+        let labels = BTreeMap::from([(OWNER_NAME, owner.name), (OWNER_NAMESPACE, owner.namespace)]);
+        let selector: Vec<String> = labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        for kind in wanted {
+            if self.kinds.insert(kind.clone()) {
+                self.tasks.spawn(watch(kinds.clone(), kind, selector.join(","), managed.clone()));
+            }
+        }
+    }
+}
+
+/// Watches the objects of a kind for as long as the task lives.
+async fn watch(kinds: Arc<Kinds>, kind: GroupVersionKind, selector: String, managed: Managed) {
+    let api: Api<PartialObjectMeta<DynamicObject>> = match kinds.all_metadata(&kind).await {
+        Ok(api) => api,
+        Err(error) => {
+            warn!(kind = kind.kind, error = explain(&error), "drift of a kind is not noticed");
+            return;
+        }
+    };
+    let configuration = watcher::Config::default().labels(&selector);
+    let mut events = Box::pin(watcher(api, configuration).default_backoff());
+    let mut listed = HashSet::new();
+    while let Some(event) = events.next().await {
+        match event {
+            Ok(Event::Init) => listed.clear(),
+            Ok(Event::InitApply(object)) => {
+                listed.insert(id_of(&kind, &object));
+                managed.see(id_of(&kind, &object), fields_of_typed(&object));
+            }
+            Ok(Event::InitDone) => managed.see_all(&kind, &listed),
+            Ok(Event::Apply(object)) => managed.see(id_of(&kind, &object), fields_of_typed(&object)),
+            Ok(Event::Delete(object)) => managed.see_gone(&id_of(&kind, &object)),
+            Err(error) => warn!(kind = kind.kind, error = explain(&error), "failed to watch managed objects"),
+        }
+    }
+}
+
+fn id_of(kind: &GroupVersionKind, object: &PartialObjectMeta<DynamicObject>) -> ObjectId {
+    ObjectId {
+        group: kind.group.clone(),
+        kind: kind.kind.clone(),
+        namespace: object.metadata.namespace.clone().unwrap_or_default(),
+        name: object.metadata.name.clone().unwrap_or_default(),
+    }
+}
+
+/// A fingerprint of the fields that are ours.
+fn fields_of(entries: Option<&Vec<Value>>) -> u64 {
+    let ours = entries.and_then(|entries| entries.iter().find(|entry| is_ours(entry, crds::FIELD_MANAGER)));
+    fingerprint(ours.and_then(|entry| entry.get("fieldsV1")))
+}
+
+fn fields_of_typed(object: &PartialObjectMeta<DynamicObject>) -> u64 {
+    let is_ours = |entry: &&ManagedFieldsEntry| {
+        entry.manager.as_deref() == Some(crds::FIELD_MANAGER)
+            && entry.operation.as_deref() == Some("Apply")
+            && entry.subresource.is_none()
+    };
+    let ours = object.metadata.managed_fields.iter().flatten().find(is_ours);
+    fingerprint(ours.and_then(|entry| entry.fields_v1.as_ref()).map(|fields| &fields.0))
+}
+
+fn fingerprint(fields: Option<&Value>) -> u64 {
+    let mut hash = DefaultHasher::new();
+    // Maps are sorted, so that equal fields have one text.
+    fields.map(Value::to_string).hash(&mut hash);
+    hash.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::HashSet, time::Duration};
+
+    use crds::ObjectId;
+    use kube::core::GroupVersionKind;
+    use serde_json::{Value, json};
+    use tokio::time::timeout;
+
+    use super::{Managed, fields_of};
+
+    fn object(fields: &Value) -> Value {
+        let entry = |manager: &str, fields: &Value| json!({"manager": manager, "operation": "Apply", "fieldsV1": fields});
+        json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": "a", "namespace": "n", "managedFields": [
+            entry("somebody", &json!({"f:spec": {}})),
+            entry("flux-operator", fields)
+        ]}})
+    }
+
+    fn seen(managed: &Managed, live: &Value) {
+        managed.see(ObjectId::of(live), fields_of(live["metadata"]["managedFields"].as_array()));
+    }
+
+    async fn is_told(managed: &Managed) -> bool {
+        timeout(Duration::ZERO, managed.changed()).await.is_ok()
+    }
+
+    #[tokio::test]
+    async fn an_object_that_was_never_applied_counts_as_drifted() {
+        let managed = Managed::default();
+        let live = object(&json!({"f:spec": {"f:replicas": {}}}));
+        assert!(managed.has_drifted(&ObjectId::of(&live)));
+        managed.note_applied(&live);
+        assert!(!managed.has_drifted(&ObjectId::of(&live)));
+    }
+
+    #[tokio::test]
+    async fn a_field_that_somebody_takes_is_drift() {
+        let managed = Managed::default();
+        let live = object(&json!({"f:spec": {"f:replicas": {}, "f:template": {}}}));
+        managed.note_applied(&live);
+        seen(&managed, &live);
+        assert!(!is_told(&managed).await);
+        seen(&managed, &object(&json!({"f:spec": {"f:template": {}}})));
+        assert!(is_told(&managed).await);
+        assert!(managed.has_drifted(&ObjectId::of(&live)));
+        managed.note_applied(&live);
+        assert!(!managed.has_drifted(&ObjectId::of(&live)));
+    }
+
+    #[tokio::test]
+    async fn an_object_that_is_deleted_is_drift() {
+        let managed = Managed::default();
+        let live = object(&json!({}));
+        managed.note_applied(&live);
+        managed.see_gone(&ObjectId::of(&live));
+        assert!(is_told(&managed).await);
+        assert!(managed.has_drifted(&ObjectId::of(&live)));
+    }
+
+    #[tokio::test]
+    async fn an_object_that_a_new_list_lacks_is_gone() {
+        let managed = Managed::default();
+        let live = object(&json!({}));
+        managed.note_applied(&live);
+        let kind = GroupVersionKind::gvk("apps", "v1", "Deployment");
+        managed.see_all(&kind, &HashSet::from([ObjectId::of(&live)]));
+        assert!(!is_told(&managed).await);
+        managed.see_all(&GroupVersionKind::gvk("", "v1", "Service"), &HashSet::new());
+        assert!(!is_told(&managed).await);
+        managed.see_all(&kind, &HashSet::new());
+        assert!(is_told(&managed).await);
+    }
+
+    #[tokio::test]
+    async fn the_end_of_an_object_that_was_to_go_is_told_and_no_drift() {
+        let managed = Managed::default();
+        let live = object(&json!({}));
+        managed.note_applied(&live);
+        managed.note_leaving(&ObjectId::of(&live));
+        seen(&managed, &object(&json!({"f:spec": {}})));
+        assert!(!is_told(&managed).await);
+        managed.see_gone(&ObjectId::of(&live));
+        assert!(is_told(&managed).await);
+    }
+}
