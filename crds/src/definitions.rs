@@ -1,9 +1,10 @@
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
-    CustomResourceDefinition, JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool,
+    CustomResourceColumnDefinition, CustomResourceDefinition, JSONSchemaProps, JSONSchemaPropsOrArray,
+    JSONSchemaPropsOrBool,
 };
 use kube::CustomResourceExt as _;
 
-use crate::FluxInstance;
+use crate::{FluxInstance, FluxReport, ResourceSet, ResourceSetInputProvider, columns};
 
 /// A CustomResourceDefinition and the file that it is generated into.
 #[derive(Clone, Debug)]
@@ -17,10 +18,32 @@ pub struct Definition {
 /// The definitions of all kinds.
 #[must_use]
 pub fn definitions() -> Vec<Definition> {
-    vec![Definition {
-        file_name: "fluxcd.controlplane.io_fluxinstances.yaml",
-        definition: without_nullable(FluxInstance::crd()),
-    }]
+    let kinds = [
+        ("fluxcd.controlplane.io_fluxinstances.yaml", FluxInstance::crd(), columns::of_instance()),
+        ("fluxcd.controlplane.io_fluxreports.yaml", FluxReport::crd(), columns::of_report()),
+        ("fluxcd.controlplane.io_resourcesets.yaml", ResourceSet::crd(), columns::usual()),
+        (
+            "fluxcd.controlplane.io_resourcesetinputproviders.yaml",
+            ResourceSetInputProvider::crd(),
+            columns::usual(),
+        ),
+    ];
+    kinds
+        .map(|(file_name, definition, columns)| Definition {
+            file_name,
+            definition: with_columns(without_nullable(definition), &columns),
+        })
+        .to_vec()
+}
+
+fn with_columns(
+    mut definition: CustomResourceDefinition,
+    columns: &[CustomResourceColumnDefinition],
+) -> CustomResourceDefinition {
+    for version in &mut definition.spec.versions {
+        version.additional_printer_columns = Some(columns.to_vec());
+    }
+    definition
 }
 
 /// An absent field and a null one mean the same in this API. Without `nullable` the API server drops nulls

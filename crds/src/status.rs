@@ -100,6 +100,6 @@ pub struct Snapshot {
     pub metadata: Option<BTreeMap<String, String>>,
 }
 
-fn date_time(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+pub(crate) fn date_time(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({"type": "string", "format": "date-time"})
 }

@@ -2,9 +2,10 @@
 
 use kube::KubeSchema;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::yes;
+use crate::null;
 
 /// The domain that the services of most clusters live in.
 pub const DEFAULT_CLUSTER_DOMAIN: &str = "cluster.local";
@@ -21,11 +22,11 @@ pub const DEFAULT_TENANT_SERVICE_ACCOUNT: &str = "default";
 #[serde(rename_all = "camelCase")]
 pub struct Cluster {
     /// The cluster's DNS domain. Defaults to cluster.local.
-    #[serde(default = "default_domain")]
+    #[serde(default = "default_domain", deserialize_with = "read_domain")]
     pub domain: String,
 
     /// Lock Flux down for a cluster that tenants share: no references to other namespaces, no remote bases, and objects without a ServiceAccount are reconciled with the one of tenantDefaultServiceAccount. Defaults to false.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null::as_default")]
     pub multitenant: bool,
 
     /// With multitenant: the ServiceAccount of a tenant's Kustomizations and HelmReleases that name none. Defaults to default.
@@ -37,7 +38,7 @@ pub struct Cluster {
     pub object_level_workload_identity: Option<bool>,
 
     /// Besides objectLevelWorkloadIdentity: objects that name no ServiceAccount use a default one of their namespace for cloud identity. Needs Flux 2.7 or later. Defaults to false.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null::as_default")]
     pub multitenant_workload_identity: bool,
 
     /// With multitenantWorkloadIdentity: the ServiceAccount that kustomize-controller decrypts with. Defaults to default.
@@ -49,11 +50,11 @@ pub struct Cluster {
     pub tenant_default_kube_config_service_account: Option<String>,
 
     /// Install the network policies that restrict ingress to Flux's pods. Defaults to true.
-    #[serde(default = "yes")]
+    #[serde(default = "yes", deserialize_with = "null::as_true")]
     pub network_policy: bool,
 
     /// The kind of cluster: openshift drops security settings that OpenShift sets itself; the others change nothing. Defaults to kubernetes.
-    #[serde(default, rename = "type")]
+    #[serde(default, deserialize_with = "null::as_default", rename = "type")]
     pub type_: ClusterType,
 
     /// A sizing profile: small, medium or large. It sets the resources of the controllers, how many objects kustomize-controller and helm-controller reconcile at once (5, 10 or 20), and the Helm index cache of source-controller. Unset, the values of the distribution stay.
@@ -115,4 +116,8 @@ impl ClusterSize {
 
 fn default_domain() -> String {
     DEFAULT_CLUSTER_DOMAIN.to_owned()
+}
+
+fn read_domain<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    null::or(deserializer, default_domain)
 }

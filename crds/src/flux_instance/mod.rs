@@ -8,21 +8,22 @@ mod sharding;
 mod sync;
 mod violations;
 
-use std::collections::BTreeMap;
-
 use kube::{CustomResource, KubeSchema};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::status::{Condition, Inventory, Snapshot};
+use crate::{
+    null,
+    status::{Condition, Inventory, Snapshot},
+};
 
+pub use crate::{common_metadata::CommonMetadata, violation::Violation};
 pub use cluster::{
     Cluster, ClusterSize, ClusterType, DEFAULT_CLUSTER_DOMAIN, DEFAULT_TENANT_SERVICE_ACCOUNT,
 };
 pub use distribution::{Component, Distribution, DistributionVariant};
 pub use sharding::{ShardStorage, Sharding, Storage};
 pub use sync::{Sync, SyncKind, SyncProvider};
-pub use violations::Violation;
 
 /// Asks for one Flux in this cluster. The operator installs it in the namespace of this object, keeps it as declared, and upgrades it within the version range.
 #[derive(CustomResource, Serialize, Deserialize, KubeSchema, Clone, Debug, PartialEq)]
@@ -36,18 +37,6 @@ pub use violations::Violation;
     category = "fluxcd",
     category = "fluxcd-appliers",
     doc = "FluxInstance declares the Flux of this cluster: its version, its controllers, how they run and the repository that they sync. The only accepted name is flux.",
-    printcolumn(name = "Age", type_ = "date", json_path = ".metadata.creationTimestamp"),
-    printcolumn(
-        name = "Ready",
-        type_ = "string",
-        json_path = ".status.conditions[?(@.type==\"Ready\")].status"
-    ),
-    printcolumn(
-        name = "Status",
-        type_ = "string",
-        json_path = ".status.conditions[?(@.type==\"Ready\")].message"
-    ),
-    printcolumn(name = "Revision", type_ = "string", json_path = ".status.lastAttemptedRevision"),
     validation = Rule::new("self.metadata.name == 'flux'")
         .message("the only accepted name for a FluxInstance is 'flux'")
 )]
@@ -61,7 +50,7 @@ pub struct FluxInstanceSpec {
     pub distribution: Distribution,
 
     /// The Flux controllers to install. Defaults to source-controller, kustomize-controller, helm-controller and notification-controller. A controller that is taken off this list is deleted from the cluster, and with it the custom resources of its kinds.
-    #[serde(default = "default_components")]
+    #[serde(default = "default_components", deserialize_with = "read_components")]
     pub components: Vec<Component>,
 
     /// Labels and annotations for every object that the operator applies. They win over keys that an object already has.
@@ -85,11 +74,11 @@ pub struct FluxInstanceSpec {
     pub kustomize: Option<Kustomize>,
 
     /// Wait until everything that was applied is ready before the instance becomes ready. Defaults to true.
-    #[serde(default = "yes")]
+    #[serde(default = "yes", deserialize_with = "null::as_true")]
     pub wait: bool,
 
     /// Rewrite the custom resources of Flux to the newest API version after an upgrade, so that old versions can be dropped. Defaults to true.
-    #[serde(default = "yes")]
+    #[serde(default = "yes", deserialize_with = "null::as_true")]
     pub migrate_resources: bool,
 
     /// The repository that Flux keeps the cluster in line with. Without it Flux is installed and idle.
@@ -97,23 +86,11 @@ pub struct FluxInstanceSpec {
     pub sync: Option<Sync>,
 }
 
-/// Labels and annotations for all managed objects.
-#[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq, Eq)]
-pub struct CommonMetadata {
-    /// Annotations, by key. They win over a key that an object already has.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub annotations: Option<BTreeMap<String, String>>,
-
-    /// Labels, by key. They win over a key that an object already has.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub labels: Option<BTreeMap<String, String>>,
-}
-
 /// Changes to the built manifests.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Kustomize {
     /// Patches in the order in which they are applied. A patch that matches nothing is reported as a warning.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "null::as_default")]
     pub patches: Vec<Patch>,
 }
 
@@ -221,6 +198,10 @@ pub struct ComponentImage {
 
 fn default_components() -> Vec<Component> {
     Component::DEFAULT.to_vec()
+}
+
+fn read_components<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Component>, D::Error> {
+    null::or(deserializer, default_components)
 }
 
 pub(crate) fn yes() -> bool {

@@ -1,13 +1,13 @@
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::keys::SHARDING_KEY;
+use crate::{keys::SHARDING_KEY, null};
 
 /// How the work of the controllers is split.
 #[derive(Serialize, Deserialize, JsonSchema, Clone, Debug, PartialEq, Eq)]
 pub struct Sharding {
     /// The label that assigns a Flux object to a shard. Objects without it are served by the main controllers. Defaults to sharding.fluxcd.io/key.
-    #[serde(default = "default_key")]
+    #[serde(default = "default_key", deserialize_with = "read_key")]
     pub key: String,
 
     /// Names of the shards, at least one: each gets controllers of its own, named <controller>-<shard>, which serve the objects whose label has that value. A source and the objects that use it must be on the same shard.
@@ -41,4 +41,8 @@ pub struct Storage {
 
 fn default_key() -> String {
     SHARDING_KEY.to_owned()
+}
+
+fn read_key<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    null::or(deserializer, default_key)
 }

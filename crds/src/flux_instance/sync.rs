@@ -2,7 +2,9 @@
 
 use kube::KubeSchema;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::{null, violation::DURATION};
 
 /// The source that Flux follows, and where in it the cluster is described.
 #[derive(Serialize, Deserialize, KubeSchema, Clone, Debug, PartialEq, Eq)]
@@ -21,8 +23,8 @@ pub struct Sync {
     pub name: Option<String>,
 
     /// How often the source is checked for a new revision, as a Go duration with units ms, s, m and h. Defaults to 1m.
-    #[serde(default = "default_interval")]
-    #[schemars(regex(pattern = r"^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$"))]
+    #[serde(default = "default_interval", deserialize_with = "read_interval")]
+    #[schemars(regex(pattern = DURATION))]
     pub interval: String,
 
     /// Kind of the source: GitRepository, OCIRepository or Bucket.
@@ -96,4 +98,8 @@ impl SyncProvider {
 
 fn default_interval() -> String {
     "1m".to_owned()
+}
+
+fn read_interval<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    null::or(deserializer, default_interval)
 }
