@@ -18,7 +18,7 @@ case $minor in
     ;;
 esac
 kwok=v0.8.0
-# A first build leaves this much in Go's caches and in ours.
+# Free space below which a first build is not begun: sources, objects and the linker's files, with room to spare.
 disk_megabytes=6000
 # What the linker of the control plane takes at its peak.
 memory_megabytes=2500
@@ -77,7 +77,7 @@ build() {
         go build -modfile="$modfile" -buildvcs=false -trimpath \
         -ldflags "-s -w -X $version.gitVersion=v$patch -X $version.gitMajor=1 -X $version.gitMinor=${minor#1.}" \
         -o "$temporary/control-plane" .
-    say "building kwok $kwok, which simulates nodes and pods: about 3 minutes the first time"
+    say "building kwok $kwok, which simulates nodes and pods: about 4 minutes the first time"
     # Outside the module, so that kwok's own module file decides about its dependencies.
     cd "$root"
     timed "kwok $kwok" env GOBIN="$temporary" go install -buildvcs=false -trimpath -ldflags "-s -w" \
