@@ -5,7 +5,7 @@ use kube::core::ObjectMeta;
 use tokio::time::Instant;
 
 use super::{
-    record::{Sighting, Step, decide, held, released},
+    record::{Claim, Sighting, Step, decide, held, released},
     server::{LeaseError, Server},
     settings::LeaseSettings,
 };
@@ -52,10 +52,11 @@ impl<S: Server> Candidate<S> {
             let seen = self.see(lease.as_ref(), since);
             let step = decide(&seen, since, &self.settings);
             self.sighting = Some(seen);
-            if let Step::Wait { holder } = step {
-                return Ok(Standing::Other { holder });
-            }
-            match self.write(&step, lease).await {
+            let claim = match step {
+                Step::Claim(claim) => claim,
+                Step::Wait { holder } => return Ok(Standing::Other { holder }),
+            };
+            match self.write(claim, lease).await {
                 Ok(lease) => {
                     self.sighting = Some(self.see(Some(&lease), self.server.now()));
                     self.written = Some(lease);
@@ -97,9 +98,9 @@ impl<S: Server> Candidate<S> {
         Sighting::after(self.sighting.clone(), spec, now)
     }
 
-    async fn write(&self, step: &Step, lease: Option<Lease>) -> Result<Lease, LeaseError> {
+    async fn write(&self, claim: Claim, lease: Option<Lease>) -> Result<Lease, LeaseError> {
         let old = lease.as_ref().and_then(|lease| lease.spec.as_ref());
-        let spec = held(step, old, &self.settings, self.server.wall_clock());
+        let spec = held(claim, old, &self.settings, self.server.wall_clock());
         if let Some(lease) = lease {
             // Its metadata says which version is replaced.
             return self.server.replace(&Lease { spec: Some(spec), ..lease }).await;

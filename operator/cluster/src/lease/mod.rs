@@ -19,6 +19,7 @@
 //!
 //! # Assumptions
 //! - The clocks of two machines run about equally fast: 30 s of one are no more than 35 s of another.
+//! - The clock of a holder moves on between two renewals: a record that does not change is no sign of life.
 //! - Identities differ. The name of the pod does, and lets a restarted container go on at once.
 //!
 //! # Caveats

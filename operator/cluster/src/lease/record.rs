@@ -38,33 +38,40 @@ impl Sighting {
 /// What to do about a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// There is none.
-    Create,
-    /// Nobody holds it, or its holder shows no sign of life.
-    Take,
-    /// It is ours.
-    Renew,
+    /// Write that we hold the lease.
+    Claim(Claim),
     /// Another holds it.
     Wait { holder: String },
 }
 
+/// By which right the lease is ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Claim {
+    /// There is none.
+    Create,
+    /// Nobody holds it, or its holder shows no sign of life.
+    Take,
+    /// It is ours already.
+    Renew,
+}
+
 /// Decides what to do about a record.
 pub(super) fn decide(seen: &Sighting, now: Instant, settings: &LeaseSettings) -> Step {
-    let Some(spec) = &seen.spec else { return Step::Create };
+    let Some(spec) = &seen.spec else { return Step::Claim(Claim::Create) };
     let holder = spec.holder_identity.as_deref().unwrap_or_default();
     if holder == settings.identity {
-        return Step::Renew;
+        return Step::Claim(Claim::Renew);
     }
     let silent = now.saturating_duration_since(seen.since);
     if holder.is_empty() || silent >= believed(spec, settings) {
-        return Step::Take;
+        return Step::Claim(Claim::Take);
     }
     Step::Wait { holder: shorten(holder, MAX_HOLDER_BYTES) }
 }
 
-/// The record to write for a step that writes.
+/// The record that claims the lease.
 pub(super) fn held(
-    step: &Step,
+    claim: Claim,
     old: Option<&LeaseSpec>,
     settings: &LeaseSettings,
     now: Timestamp,
@@ -72,10 +79,10 @@ pub(super) fn held(
     let transitions = old.and_then(|spec| spec.lease_transitions).unwrap_or_default().max(0);
     let acquired = old.and_then(|spec| spec.acquire_time.clone());
     let now = MicroTime(now);
-    let (acquire_time, lease_transitions) = match step {
-        Step::Renew => (acquired.unwrap_or_else(|| now.clone()), transitions),
-        Step::Create => (now.clone(), transitions),
-        Step::Take | Step::Wait { .. } => (now.clone(), transitions.saturating_add(1)),
+    let (acquire_time, lease_transitions) = match claim {
+        Claim::Renew => (acquired.unwrap_or_else(|| now.clone()), transitions),
+        Claim::Create => (now.clone(), transitions),
+        Claim::Take => (now.clone(), transitions.saturating_add(1)),
     };
     LeaseSpec {
         holder_identity: Some(settings.identity.clone()),
@@ -157,14 +164,14 @@ mod tests {
 
     #[test]
     fn a_lease_that_is_not_there_is_created() {
-        assert_eq!(decided(None, Duration::ZERO), Step::Create);
+        assert_eq!(decided(None, Duration::ZERO), Step::Claim(Claim::Create));
     }
 
     #[test]
     fn a_holder_is_believed_for_its_own_duration_and_not_longer() {
         assert_eq!(decided(Some(record("pod-2")), Duration::ZERO), wait_for("pod-2"));
         assert_eq!(decided(Some(record("pod-2")), Duration::from_millis(14_999)), wait_for("pod-2"));
-        assert_eq!(decided(Some(record("pod-2")), SECOND * 15), Step::Take);
+        assert_eq!(decided(Some(record("pod-2")), SECOND * 15), Step::Claim(Claim::Take));
     }
 
     #[test]
@@ -176,22 +183,22 @@ mod tests {
                 ..record("pod-2")
             };
             assert_eq!(decided(Some(skewed.clone()), SECOND * 14), wait_for("pod-2"), "{renewed}");
-            assert_eq!(decided(Some(skewed), SECOND * 15), Step::Take, "{renewed}");
+            assert_eq!(decided(Some(skewed), SECOND * 15), Step::Claim(Claim::Take), "{renewed}");
         }
     }
 
     #[test]
     fn a_lease_without_a_holder_is_taken_at_once() {
-        assert_eq!(decided(Some(record("")), Duration::ZERO), Step::Take);
+        assert_eq!(decided(Some(record("")), Duration::ZERO), Step::Claim(Claim::Take));
         let absent = LeaseSpec { holder_identity: None, ..record("") };
-        assert_eq!(decided(Some(absent), Duration::ZERO), Step::Take);
-        assert_eq!(decided(Some(LeaseSpec::default()), Duration::ZERO), Step::Take);
+        assert_eq!(decided(Some(absent), Duration::ZERO), Step::Claim(Claim::Take));
+        assert_eq!(decided(Some(LeaseSpec::default()), Duration::ZERO), Step::Claim(Claim::Take));
     }
 
     #[test]
     fn our_own_lease_is_renewed_however_old_it_is() {
-        assert_eq!(decided(Some(record("pod-1")), Duration::ZERO), Step::Renew);
-        assert_eq!(decided(Some(record("pod-1")), SECOND * 1_000), Step::Renew);
+        assert_eq!(decided(Some(record("pod-1")), Duration::ZERO), Step::Claim(Claim::Renew));
+        assert_eq!(decided(Some(record("pod-1")), SECOND * 1_000), Step::Claim(Claim::Renew));
     }
 
     #[test]
@@ -199,7 +206,7 @@ mod tests {
         for seconds in [None, Some(0), Some(-1), Some(i32::MIN)] {
             let spec = LeaseSpec { lease_duration_seconds: seconds, ..record("pod-2") };
             assert_eq!(decided(Some(spec.clone()), SECOND * 34), wait_for("pod-2"), "{seconds:?}");
-            assert_eq!(decided(Some(spec), SECOND * 35), Step::Take, "{seconds:?}");
+            assert_eq!(decided(Some(spec), SECOND * 35), Step::Claim(Claim::Take), "{seconds:?}");
         }
     }
 
@@ -207,7 +214,7 @@ mod tests {
     fn a_record_for_ages_is_believed_for_an_hour() {
         let spec = LeaseSpec { lease_duration_seconds: Some(i32::MAX), ..record("pod-2") };
         assert_eq!(decided(Some(spec.clone()), SECOND * 3_599), wait_for("pod-2"));
-        assert_eq!(decided(Some(spec), SECOND * 3_600), Step::Take);
+        assert_eq!(decided(Some(spec), SECOND * 3_600), Step::Claim(Claim::Take));
     }
 
     #[test]
@@ -242,7 +249,7 @@ mod tests {
             lease_transitions: Some(0),
             ..LeaseSpec::default()
         };
-        assert_eq!(held(&Step::Create, None, &settings(), time(now)), expected);
+        assert_eq!(held(Claim::Create, None, &settings(), time(now)), expected);
     }
 
     #[test]
@@ -250,7 +257,7 @@ mod tests {
         let now = "2026-02-01T00:00:00Z";
         let old = LeaseSpec { lease_duration_seconds: Some(35), ..record("pod-1") };
         let expected = LeaseSpec { renew_time: Some(micro(now)), ..old.clone() };
-        assert_eq!(held(&Step::Renew, Some(&old), &settings(), time(now)), expected);
+        assert_eq!(held(Claim::Renew, Some(&old), &settings(), time(now)), expected);
     }
 
     #[test]
@@ -268,7 +275,7 @@ mod tests {
             lease_transitions: Some(5),
             ..record("pod-1")
         };
-        assert_eq!(held(&Step::Take, Some(&old), &settings(), time(now)), expected);
+        assert_eq!(held(Claim::Take, Some(&old), &settings(), time(now)), expected);
     }
 
     #[test]
@@ -276,13 +283,13 @@ mod tests {
         let now = time("2026-02-01T00:00:00Z");
         for (transitions, expected) in [(None, 1), (Some(-7), 1), (Some(i32::MAX), i32::MAX)] {
             let old = LeaseSpec { lease_transitions: transitions, ..record("pod-2") };
-            assert_eq!(held(&Step::Take, Some(&old), &settings(), now).lease_transitions, Some(expected));
+            assert_eq!(held(Claim::Take, Some(&old), &settings(), now).lease_transitions, Some(expected));
         }
         let empty = LeaseSpec { holder_identity: Some("pod-1".to_owned()), ..LeaseSpec::default() };
-        let renewed = held(&Step::Renew, Some(&empty), &settings(), now);
+        let renewed = held(Claim::Renew, Some(&empty), &settings(), now);
         assert_eq!(renewed.acquire_time, Some(MicroTime(now)));
         let uneven = LeaseSettings { lease_duration: Duration::from_millis(2_001), ..settings() };
-        assert_eq!(held(&Step::Create, None, &uneven, now).lease_duration_seconds, Some(3));
+        assert_eq!(held(Claim::Create, None, &uneven, now).lease_duration_seconds, Some(3));
     }
 
     #[test]
@@ -296,7 +303,7 @@ mod tests {
             ..record("")
         };
         assert_eq!(spec, expected);
-        assert_eq!(decided(Some(spec), Duration::ZERO), Step::Take);
+        assert_eq!(decided(Some(spec), Duration::ZERO), Step::Claim(Claim::Take));
     }
 
     #[test]
