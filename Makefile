@@ -14,12 +14,12 @@ demo: crds bed ## Start a Kubernetes control plane and the operator, and watch i
 	cargo run --quiet --package e2e --bin demo
 
 test: crds bed ## Run every test, on Kubernetes 1.36
-	cargo build --bins
+	cargo build --bins --examples
 	cargo test --workspace
 
 test-1.34: crds ## Run the tests that need a cluster, on Kubernetes 1.34
-	e2e/build.sh 1.34
-	cargo build --bins
+	e2e/build.sh 1.34 >/dev/null
+	cargo build --bins --examples
 	E2E_KUBERNETES=1.34 cargo test --package e2e
 
 check: ## Formatting and lints

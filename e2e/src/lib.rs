@@ -2,7 +2,8 @@
 //!
 //! A [`ControlPlane`] is etcd, kube-apiserver, kube-controller-manager and kube-scheduler on loopback, and
 //! kwok, which plays one node and its pods. It starts in seconds, needs no root, and any number of them run
-//! side by side. [`Operator`] runs the operator's binary against one.
+//! side by side. [`Operator`] runs the operator's binary against one, directly or through
+//! [`proxy::FaultProxy`], which records what it does and breaks what a test wants broken.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -17,6 +18,7 @@
 
 mod error;
 mod external;
+mod installation;
 mod keys;
 mod objects;
 mod operator;
@@ -25,16 +27,18 @@ mod plane;
 mod port;
 mod process;
 mod programs;
+pub mod proxy;
 mod ready;
 mod shared;
 mod state;
 mod wait;
 
 pub use error::{BedError, LogTail};
+pub use installation::{Installation, InstallationError, install_definitions, ready};
 pub use objects::{ObjectError, apply, apply_yaml};
 pub use operator::{Operator, OperatorOptions, operator_binary};
 pub use plane::{ControlPlane, PlaneOptions};
 pub use process::Process;
 pub use programs::Kubernetes;
 pub use shared::SharedPlane;
-pub use wait::{WaitError, has_condition, wait_for, wait_until_gone};
+pub use wait::{WaitError, has_condition, wait_for, wait_for_any, wait_until_gone};

@@ -51,6 +51,43 @@ where
     wait(api, name, |object| object.filter(|object| expected(object)).cloned(), within).await
 }
 
+/// Waits until some object is as expected, and gives it.
+///
+/// # Errors
+/// [`WaitError`] with how many objects there were.
+pub async fn wait_for_any<K>(
+    api: &Api<K>,
+    expected: impl Fn(&K) -> bool,
+    within: Duration,
+) -> Result<K, WaitError>
+where
+    K: Resource + Clone + fmt::Debug + Send + Serialize + DeserializeOwned + 'static,
+{
+    let mut seen = 0_usize;
+    let mut events = std::pin::pin!(watcher(api.clone(), watcher::Config::default()));
+    let follow = async {
+        loop {
+            match events.next().await {
+                Some(Ok(watcher::Event::Apply(object) | watcher::Event::InitApply(object))) => {
+                    seen += 1;
+                    if expected(&object) {
+                        return object;
+                    }
+                }
+                Some(Ok(_)) => {}
+                Some(Err(_)) => tokio::time::sleep(RETRY_INTERVAL).await,
+                None => std::future::pending().await,
+            }
+        }
+    };
+    let found = tokio::time::timeout(within, follow).await;
+    found.map_err(|_| WaitError {
+        object: api.resource_url().to_owned(),
+        within,
+        last: format!("{seen} objects were seen, none as expected"),
+    })
+}
+
 /// Waits until an object is gone.
 ///
 /// # Errors

@@ -55,9 +55,7 @@ fn run(command: &mut Command) -> Result<Duration, Box<dyn Error>> {
     if status.success() { Ok(took) } else { Err(format!("{command:?} ended with {status}").into()) }
 }
 
-fn median(
-    mut run: impl FnMut() -> Result<Duration, Box<dyn Error>>,
-) -> Result<Duration, Box<dyn Error>> {
+fn median(mut run: impl FnMut() -> Result<Duration, Box<dyn Error>>) -> Result<Duration, Box<dyn Error>> {
     let mut times = (0..RUNS).map(|_| run()).collect::<Result<Vec<_>, _>>()?;
     let mut counted = times.split_off(1);
     counted.sort();

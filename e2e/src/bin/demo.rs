@@ -9,8 +9,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crds::{FluxInstance, conditions::READY, definitions, status::ConditionStatus};
-use e2e::{ControlPlane, Operator, OperatorOptions, apply, apply_yaml, wait_for};
+use crds::{FluxInstance, status::ConditionStatus};
+use e2e::{ControlPlane, Operator, OperatorOptions, apply_yaml, install_definitions, ready};
 use futures::{StreamExt as _, TryStreamExt as _};
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::{
@@ -20,9 +20,6 @@ use kube::{
 
 /// How long Flux may take to become ready. It takes a few seconds on an idle machine.
 const READY_DEADLINE: Duration = Duration::from_mins(2);
-
-/// How long the API server may take to serve a new definition.
-const DEFINITION_DEADLINE: Duration = Duration::from_secs(20);
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -62,20 +59,6 @@ async fn demonstrate() -> Result<(), Box<dyn Error>> {
     summarise(&client, applied).await
 }
 
-/// Installs the operator's own definitions and the namespace that it works in.
-async fn install_definitions(client: &Client) -> Result<(), Box<dyn Error>> {
-    for definition in definitions() {
-        apply(client, serde_json::to_value(&definition.definition)?).await?;
-    }
-    apply_yaml(client, "{apiVersion: v1, kind: Namespace, metadata: {name: flux-system}}").await?;
-    let definitions: Api<
-        k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
-    > = Api::all(client.clone());
-    let name = "fluxinstances.fluxcd.controlplane.io";
-    wait_for(&definitions, name, e2e::has_condition("Established", "True"), DEFINITION_DEADLINE).await?;
-    Ok(())
-}
-
 /// Prints each Deployment when it is available, and ends when the instance is ready.
 async fn watch_until_ready(client: &Client, applied: Instant) -> Result<(), watcher::Error> {
     let deployments: Api<Deployment> = Api::namespaced(client.clone(), crds::DEFAULT_NAMESPACE);
@@ -111,8 +94,7 @@ async fn watch_until_ready(client: &Client, applied: Instant) -> Result<(), watc
 
 /// What the Ready condition says, once for each message.
 fn news(instance: &FluxInstance, told: &mut BTreeSet<String>) -> Option<String> {
-    let conditions = &instance.status.as_ref()?.conditions;
-    let ready = conditions.iter().find(|condition| condition.type_ == READY)?;
+    let ready = ready(instance)?;
     let line = format!("FluxInstance {}: {} ({})", instance.name_any(), ready.message, ready.reason);
     told.insert(line.clone()).then_some(line)
 }
@@ -147,10 +129,7 @@ fn is_available(deployment: &Deployment) -> bool {
 }
 
 fn is_ready(instance: &FluxInstance) -> bool {
-    let conditions = instance.status.iter().flat_map(|status| &status.conditions);
-    conditions
-        .into_iter()
-        .any(|condition| condition.type_ == READY && condition.status == ConditionStatus::True)
+    ready(instance).is_some_and(|ready| ready.status == ConditionStatus::True)
 }
 
 fn seconds(since: Instant) -> String {

@@ -1,22 +1,27 @@
 //! Kubernetes events on the objects of this operator: what a person sees in `kubectl describe`.
 
-use k8s_openapi::api::core::v1::ObjectReference;
-use kube::{
-    Client,
-    runtime::events::{Event, EventType, Recorder, Reporter},
+use k8s_openapi::{
+    api::core::v1::{Event, EventSource, ObjectReference},
+    apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta, Time},
+    jiff::Timestamp,
 };
-use tokio::time::timeout;
+use kube::{Api, Client, api::PostParams};
 use tracing::warn;
 
-use crate::error::REQUEST_TIMEOUT;
+use crate::error::bounded;
 
 /// The longest note of an event, in bytes: the API server refuses longer ones.
 const MAX_NOTE_BYTES: usize = 1_024;
 
 /// Records events of one process.
+///
+/// Each is an object of its own: an event that is only counted would keep the note of the first one, and the
+/// note is what a person needs.
 #[derive(Clone)]
 pub struct Events {
-    recorder: Recorder,
+    client: Client,
+    /// Name of the pod.
+    instance: Option<String>,
 }
 
 /// How much an event matters.
@@ -32,27 +37,51 @@ impl Events {
     /// Events from this process; `instance` is the name of the pod.
     #[must_use]
     pub fn new(client: Client, instance: Option<String>) -> Self {
-        let reporter = Reporter { controller: crds::FIELD_MANAGER.to_owned(), instance };
-        Self { recorder: Recorder::new(client, reporter) }
+        Self { client, instance }
     }
 
     /// Records an event on an object. Events are told to people, nothing depends on them: one that cannot be
     /// recorded is logged and forgotten.
     pub async fn record(&self, object: &ObjectReference, severity: Severity, reason: &str, note: &str) {
-        let event = Event {
-            type_: match severity {
-                Severity::Normal => EventType::Normal,
-                Severity::Warning => EventType::Warning,
-            },
-            reason: reason.to_owned(),
-            note: Some(shorten(note, MAX_NOTE_BYTES)),
-            action: reason.to_owned(),
-            secondary: None,
+        let event = self.event(object, severity, reason, note, Timestamp::now());
+        let namespace = object.namespace.as_deref().unwrap_or("default");
+        let events: Api<Event> = Api::namespaced(self.client.clone(), namespace);
+        if let Err(error) = bounded(events.create(&PostParams::default(), &event)).await {
+            warn!(reason, error = %error, "failed to record an event");
+        }
+    }
+
+    fn event(
+        &self,
+        object: &ObjectReference,
+        severity: Severity,
+        reason: &str,
+        note: &str,
+        now: Timestamp,
+    ) -> Event {
+        let severity = match severity {
+            Severity::Normal => "Normal",
+            Severity::Warning => "Warning",
         };
-        match timeout(REQUEST_TIMEOUT, self.recorder.publish(&event, object)).await {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => warn!(reason, error = %error, "failed to record an event"),
-            Err(_) => warn!(reason, "failed to record an event: the API server did not answer"),
+        Event {
+            metadata: ObjectMeta {
+                generate_name: Some(format!("{}.", object.name.as_deref().unwrap_or("object"))),
+                namespace: object.namespace.clone(),
+                ..ObjectMeta::default()
+            },
+            involved_object: object.clone(),
+            type_: Some(severity.to_owned()),
+            reason: Some(reason.to_owned()),
+            message: Some(shorten(note, MAX_NOTE_BYTES)),
+            action: Some(reason.to_owned()),
+            count: Some(1),
+            first_timestamp: Some(Time(now)),
+            last_timestamp: Some(Time(now)),
+            event_time: Some(MicroTime(now)),
+            source: Some(EventSource { component: Some(crds::FIELD_MANAGER.to_owned()), host: None }),
+            reporting_component: Some(crds::FIELD_MANAGER.to_owned()),
+            reporting_instance: Some(self.instance.clone().unwrap_or_else(|| crds::FIELD_MANAGER.to_owned())),
+            ..Event::default()
         }
     }
 }

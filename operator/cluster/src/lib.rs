@@ -1,7 +1,7 @@
 //! Everything that is said to a kube-apiserver.
 //!
 //! Callers decide which objects must exist; this crate makes the cluster agree: [server-side
-//! apply](apply), [waiting for readiness](wait), [events](events). Every request has a deadline, and every
+//! apply](apply), [waiting for readiness](wait), [events]. Every request has a deadline, and every
 //! error names the object that it is about.
 
 pub mod apply;

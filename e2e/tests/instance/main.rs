@@ -1,0 +1,10 @@
+//! The life of a `FluxInstance` against a real API server. Each test has a cluster of its own.
+
+mod install;
+mod mistakes;
+mod remove;
+
+use std::time::Duration;
+
+/// Enough for a busy machine; a good run takes a fraction of it.
+const LONG: Duration = Duration::from_mins(2);
