@@ -38,8 +38,8 @@ Metadata of an object in the namespace of the release:
 */}}
 {{- define "flux-instance.metadata" -}}
 {{- $annotations := merge dict (.annotations | default dict) (.root.Values.commonAnnotations | default dict) -}}
-name: {{ .name }}
-namespace: {{ .root.Release.Namespace }}
+name: {{ .name | quote }}
+namespace: {{ .root.Release.Namespace | quote }}
 labels:
   {{- include "flux-instance.labels" .root | nindent 2 }}
 {{- with $annotations }}
@@ -78,12 +78,16 @@ Names of the keys in the values that this chart does not know, one a line:
 {{- $below := printf "%s." $path }}
 {{- if not (has $path $.known) }}
 {{ $path }}
-{{- else if kindIs "map" $value }}
-{{- $typed := false }}
-{{- range $.known }}{{ if hasPrefix $below . }}{{ $typed = true }}{{ end }}{{ end }}
-{{- if $typed }}
+{{- else if and (kindIs "map" $value) (include "flux-instance.anyBelow" (dict "path" $below "known" $.known)) }}
 {{- include "flux-instance.unknownKeys" (dict "values" $value "prefix" $below "known" $.known) }}
 {{- end }}
 {{- end }}
 {{- end }}
+
+{{/*
+"true" if the list .known has a path that begins with .path: the chart knows single keys there.
+*/}}
+{{- define "flux-instance.anyBelow" -}}
+{{- $below := .path }}
+{{- range .known }}{{ if hasPrefix $below . }}true{{ break }}{{ end }}{{ end }}
 {{- end }}

@@ -26,8 +26,8 @@ this API carry the same, so that an upgrade goes over them.
 The labels that Deployment and Service select pods by. They cannot be changed in an upgrade.
 */}}
 {{- define "flux-operator.selectorLabels" -}}
-app.kubernetes.io/name: {{ include "flux-operator.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ include "flux-operator.name" . | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end }}
 
 {{/*
@@ -56,7 +56,7 @@ Metadata of an object in the namespace of the release:
 */}}
 {{- define "flux-operator.metadata" -}}
 {{ include "flux-operator.clusterMetadata" . }}
-namespace: {{ .root.Release.Namespace }}
+namespace: {{ .root.Release.Namespace | quote }}
 {{- end }}
 
 {{/*
@@ -65,7 +65,7 @@ Metadata of an object of the cluster, with the arguments of flux-operator.metada
 {{- define "flux-operator.clusterMetadata" -}}
 {{- $labels := include "flux-operator.labels" .root | fromYaml }}
 {{- $annotations := merge dict (.annotations | default dict) (.root.Values.commonAnnotations | default dict) -}}
-name: {{ .name }}
+name: {{ .name | quote }}
 labels:
   {{- include "flux-operator.texts" (merge $labels (.labels | default dict)) | nindent 2 }}
 {{- with $annotations }}
@@ -111,12 +111,16 @@ Names of the keys in the values that this chart does not know, one a line:
 {{- $below := printf "%s." $path }}
 {{- if not (has $path $.known) }}
 {{ $path }}
-{{- else if kindIs "map" $value }}
-{{- $typed := false }}
-{{- range $.known }}{{ if hasPrefix $below . }}{{ $typed = true }}{{ end }}{{ end }}
-{{- if $typed }}
+{{- else if and (kindIs "map" $value) (include "flux-operator.anyBelow" (dict "path" $below "known" $.known)) }}
 {{- include "flux-operator.unknownKeys" (dict "values" $value "prefix" $below "known" $.known) }}
 {{- end }}
 {{- end }}
 {{- end }}
+
+{{/*
+"true" if the list .known has a path that begins with .path: the chart knows single keys there.
+*/}}
+{{- define "flux-operator.anyBelow" -}}
+{{- $below := .path }}
+{{- range .known }}{{ if hasPrefix $below . }}true{{ break }}{{ end }}{{ end }}
 {{- end }}
