@@ -48,7 +48,7 @@ impl Operator {
         let process = Process::start(Program {
             name: format!("{BINARY}-{}", NUMBER.fetch_add(1, Ordering::Relaxed)),
             executable,
-            arguments: [vec!["serve".to_owned()], arguments].concat(),
+            arguments: with_defaults(arguments),
             environment,
             folder: plane.state().to_owned(),
         })?;
@@ -93,6 +93,18 @@ impl Drop for Operator {
             eprintln!("the operator's part: {}", self.log_tail());
         }
     }
+}
+
+/// Operators run side by side: without a word about their ports they have none.
+fn with_defaults(arguments: Vec<String>) -> Vec<String> {
+    let mut all = vec!["serve".to_owned()];
+    for (flag, none) in [("--metrics-addr", "--metrics-addr=0"), ("--health-addr", "--health-addr=0")] {
+        if !arguments.iter().any(|argument| argument.starts_with(flag)) {
+            all.push(none.to_owned());
+        }
+    }
+    all.extend(arguments);
+    all
 }
 
 /// The operator's binary: what `FLUX_OPERATOR_BIN` names, or the one that cargo put next to the tests.

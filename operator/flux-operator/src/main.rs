@@ -11,7 +11,7 @@ use std::{
 use clap::{Parser, Subcommand};
 use operator_cli::BuildCommand;
 
-use serve::Serve;
+use serve::{Flags, serve};
 
 /// Runs Flux: installs it, keeps it as declared, upgrades it
 #[derive(Debug, Parser)]
@@ -27,7 +27,7 @@ enum Command {
     #[command(subcommand)]
     Build(BuildCommand),
     /// Run the operator
-    Serve(Serve),
+    Serve(Box<Flags>),
     /// Print the version of this program
     Version {
         /// Only the version of this program, which is all there is
@@ -49,7 +49,7 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Result<(), Box<dyn Error>> {
     match command {
         Command::Build(command) => command.run(&mut stdout().lock(), &mut stderr().lock())?,
-        Command::Serve(serve) => serve.run()?,
+        Command::Serve(flags) => serve(*flags)?,
         Command::Version { client: _ } => println!("client: {}", env!("CARGO_PKG_VERSION")),
     }
     Ok(())

@@ -5,4 +5,5 @@ mod conditions;
 mod flux_instance;
 mod schedule;
 
+pub use backoff::RetryDelays;
 pub use flux_instance::{FluxInstanceReconciler, Settings};

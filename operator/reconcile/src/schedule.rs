@@ -35,13 +35,13 @@ pub(crate) fn interval(annotated: Option<GoDuration>) -> Option<Duration> {
     }
 }
 
-/// Moves an interval by up to 5 % either way, always the same way for the same object, so that many clusters
+/// Moves an interval by up to so many percent either way, always the same way for the same object, so that many clusters
 /// that were set up together do not ask their registry and repository together.
-pub(crate) fn spread(interval: Duration, object_uid: &str) -> Duration {
-    const PERCENT: u64 = 5;
+pub(crate) fn spread(interval: Duration, percent: u8, object_uid: &str) -> Duration {
+    let percent = u64::from(percent.min(99));
     let mut hash = DefaultHasher::new();
     object_uid.hash(&mut hash);
-    let hundredths = u32::try_from(100 - PERCENT + hash.finish() % (2 * PERCENT + 1)).unwrap_or(100);
+    let hundredths = u32::try_from(100 - percent + hash.finish() % (2 * percent + 1)).unwrap_or(100);
     interval.saturating_mul(hundredths) / 100
 }
 
@@ -73,12 +73,13 @@ mod tests {
     #[test]
     fn objects_are_spread_over_a_tenth_of_the_interval() {
         let interval = Duration::from_secs(1_000);
-        let spreads: Vec<u64> = (0..200).map(|uid| spread(interval, &uid.to_string()).as_secs()).collect();
+        let spreads: Vec<u64> = (0..200).map(|uid| spread(interval, 5, &uid.to_string()).as_secs()).collect();
         assert!(spreads.iter().all(|seconds| (950..=1_050).contains(seconds)), "{spreads:?}");
         assert!(
             spreads.iter().any(|seconds| *seconds < 1_000) && spreads.iter().any(|seconds| *seconds > 1_000)
         );
-        assert_eq!(spread(interval, "a"), spread(interval, "a"));
+        assert_eq!(spread(interval, 5, "a"), spread(interval, 5, "a"));
+        assert_eq!(spread(interval, 0, "a"), interval);
     }
 
     #[test]

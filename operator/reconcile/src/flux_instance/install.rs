@@ -134,9 +134,9 @@ impl Pass<'_> {
         let (mut live, mut failures) = (Vec::new(), Vec::new());
         for outcome in applier.apply(&desired).await {
             match outcome {
-                Ok(applied) => {
-                    self.reconciler.managed.note_applied(&applied.object);
-                    live.push(applied.object);
+                Ok(done) => {
+                    self.reconciler.managed.note_applied(&done.object);
+                    live.push(done.object);
                 }
                 Err(failure) => failures.push(failure),
             }

@@ -17,6 +17,7 @@
 //! Drift is what `managedFields` show: a field that the manifests name and somebody else changed. What others
 //! add stays.
 
+mod info;
 mod install;
 mod pass;
 mod status;
@@ -47,15 +48,26 @@ use operator_cluster::{
     explain,
     managed::{Managed, Watches},
 };
+use operator_telemetry::Metrics;
 use tokio::{
     sync::watch,
     time::{Instant, sleep},
 };
 use tracing::{error, warn};
 
-use crate::{backoff::Backoff, schedule};
+use crate::{
+    backoff::{Backoff, RetryDelays},
+    schedule,
+};
 use install::FULL_PASS_INTERVAL;
 use pass::{Outcome, Pass};
+
+/// Name of this controller in metrics.
+const CONTROLLER: &str = "fluxinstance";
+
+/// How long the repair of drift waits when somebody takes the same fields again and again.
+const DRIFT_DELAYS: RetryDelays =
+    RetryDelays { shortest: Duration::from_millis(100), longest: Duration::from_mins(1) };
 
 /// What the operator is started with.
 #[derive(Clone, Debug)]
@@ -68,12 +80,17 @@ pub struct Settings {
     pub pod_name: Option<String>,
     /// Field managers whose fields are taken over, besides those of kubectl, Helm and Flux.
     pub override_managers: BTreeSet<String>,
+    /// How long to wait before a failed pass is repeated.
+    pub retry_delays: RetryDelays,
+    /// How far intervals are spread, in percent either way, 0 to 99.
+    pub interval_jitter_percent: u8,
 }
 
 /// Reconciles the one instance of a cluster.
 pub struct FluxInstanceReconciler {
     kinds: Arc<Kinds>,
     events: Events,
+    metrics: Metrics,
     settings: Settings,
     former: FormerManagers,
     /// The instance as last seen; none when there is none.
@@ -89,8 +106,10 @@ type Seen = watch::Receiver<Option<Box<FluxInstance>>>;
 impl FluxInstanceReconciler {
     /// A reconciler for the cluster that the client is connected to.
     #[must_use]
-    pub fn new(client: Client, settings: Settings) -> Self {
+    pub fn new(client: Client, settings: Settings, metrics: Metrics) -> Self {
+        metrics.add_controller(CONTROLLER, 1);
         Self {
+            metrics,
             events: Events::new(client.clone(), settings.pod_name.clone()),
             kinds: Arc::new(Kinds::new(client)),
             former: FormerManagers { others: settings.override_managers.clone() },
@@ -128,10 +147,7 @@ impl FluxInstanceReconciler {
                     self.complain(&invalid.metadata, &message).await;
                     self.seen.send_replace(None);
                 }
-                Ok(None) => {
-                    self.seen.send_replace(None);
-                    self.managed.forget();
-                }
+                Ok(None) => self.note_gone(),
                 Err(problem) => warn!(error = explain(&problem), "failed to watch the FluxInstance"),
             }
         }
@@ -158,8 +174,8 @@ impl FluxInstanceReconciler {
     }
 
     async fn reconcile(&self, mut seen: Seen) {
-        let mut backoff = Backoff::default();
-        let mut drift = Backoff::default();
+        let mut backoff = Backoff::new(self.settings.retry_delays);
+        let mut drift = Backoff::new(DRIFT_DELAYS);
         loop {
             let instance = seen.borrow_and_update().clone();
             let trigger = instance.as_deref().map(Trigger::of);
@@ -170,8 +186,8 @@ impl FluxInstanceReconciler {
             let delay = outcome.and_then(|(outcome, interval)| next(outcome, interval, &mut backoff));
             let is_settled = matches!(outcome, Some((Outcome::Ready | Outcome::Leaving, _)));
             tokio::select! {
-                () = changed(seen.clone(), trigger.as_ref()) => backoff = Backoff::default(),
-                () = sleep_or_for_ever(delay) => drift = Backoff::default(),
+                () = changed(seen.clone(), trigger.as_ref()) => backoff.reset(),
+                () = sleep_or_for_ever(delay) => drift.reset(),
                 // Somebody who takes fields again and again gets slower and slower answers.
                 () = self.managed.changed(), if is_settled => sleep(drift.next_delay()).await,
             }
@@ -180,8 +196,12 @@ impl FluxInstanceReconciler {
 
     /// One pass over the instance as last seen, and how often an unchanged one is reconciled.
     async fn pass(&self, instance: FluxInstance, trigger: Option<&Trigger>) -> (Outcome, Option<Duration>) {
-        let interval = interval(&instance);
+        let interval = self.interval(&instance);
+        let started = Instant::now();
+        let worker = self.metrics.start_work(CONTROLLER);
         let outcome = Pass::new(self, instance).run(changed(self.seen.subscribe(), trigger)).await;
+        drop(worker);
+        self.metrics.observe_reconcile(CONTROLLER, outcome.result(), started.elapsed());
         (outcome, interval)
     }
 
@@ -190,10 +210,18 @@ impl FluxInstanceReconciler {
         self.seen.send_if_modified(|seen| {
             let is_later = seen.as_deref().is_none_or(|known| is_later(&instance.metadata, &known.metadata));
             if is_later {
+                self.metrics.set_instance(&info::of(instance));
                 *seen = Some(Box::new(instance.clone()));
             }
             is_later
         });
+    }
+
+    fn note_gone(&self) {
+        if let Some(gone) = self.seen.send_replace(None) {
+            self.metrics.remove_instance(gone.metadata.uid.as_deref().unwrap_or_default());
+        }
+        self.managed.forget();
     }
 
     /// Says on an instance that it cannot be reconciled.
@@ -208,6 +236,15 @@ impl FluxInstanceReconciler {
             ..ObjectReference::default()
         };
         self.events.record(&reference, Severity::Warning, conditions::BUILD_FAILED, message).await;
+    }
+
+    /// How long until an unchanged instance is reconciled.
+    fn interval(&self, instance: &FluxInstance) -> Option<Duration> {
+        let annotations = instance.metadata.annotations.as_ref();
+        let annotated = schedule::annotation(annotations, keys::RECONCILE_EVERY).unwrap_or_default();
+        let uid = instance.metadata.uid.as_deref().unwrap_or_default();
+        let percent = self.settings.interval_jitter_percent;
+        schedule::interval(annotated).map(|interval| schedule::spread(interval, percent, uid))
     }
 
     fn instances(&self) -> Api<FluxInstance> {
@@ -241,7 +278,7 @@ impl FluxInstanceReconciler {
 fn next(outcome: Outcome, interval: Option<Duration>, backoff: &mut Backoff) -> Option<Duration> {
     match outcome {
         Outcome::Ready => {
-            *backoff = Backoff::default();
+            backoff.reset();
             interval
         }
         Outcome::Failed | Outcome::Leaving => Some(backoff.next_delay()),
@@ -295,13 +332,6 @@ async fn sleep_or_for_ever(delay: Option<Duration>) {
         Some(delay) => sleep(delay).await,
         None => std::future::pending().await,
     }
-}
-
-fn interval(instance: &FluxInstance) -> Option<Duration> {
-    let annotations = instance.metadata.annotations.as_ref();
-    let annotated = schedule::annotation(annotations, keys::RECONCILE_EVERY).unwrap_or_default();
-    let uid = instance.metadata.uid.as_deref().unwrap_or_default();
-    schedule::interval(annotated).map(|interval| schedule::spread(interval, uid))
 }
 
 /// The time in RFC 3339, to the second, as Kubernetes writes it.

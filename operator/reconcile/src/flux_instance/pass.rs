@@ -49,6 +49,19 @@ pub(super) enum Outcome {
     Gone,
 }
 
+impl Outcome {
+    /// The same in the words of metrics.
+    pub(super) fn result(self) -> operator_telemetry::Outcome {
+        match self {
+            Self::Ready | Self::Leaving => operator_telemetry::Outcome::RequeueAfter,
+            Self::Failed => operator_telemetry::Outcome::Error,
+            Self::Stalled => operator_telemetry::Outcome::TerminalError,
+            Self::Interrupted => operator_telemetry::Outcome::Requeue,
+            Self::Disabled | Self::Gone => operator_telemetry::Outcome::Success,
+        }
+    }
+}
+
 /// Why a pass could not tell how it ended.
 #[derive(Debug, Error)]
 pub(super) enum PassError {
