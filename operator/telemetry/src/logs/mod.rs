@@ -2,6 +2,8 @@
 
 mod fields;
 mod lines;
+#[cfg(test)]
+mod tests;
 
 use std::io::{Write as _, stderr};
 
@@ -74,39 +76,4 @@ fn filter(level: LogLevel) -> Targets {
         LogLevel::Error => (LevelFilter::ERROR, LevelFilter::ERROR),
     };
     Targets::new().with_default(others).with_targets(OWN_TARGETS.map(|target| (target, own)))
-}
-
-#[cfg(test)]
-mod tests {
-    use tracing::Level;
-
-    use super::{LogLevel, filter};
-
-    #[test]
-    fn a_level_is_how_much_of_the_operator_and_of_its_libraries_is_logged() {
-        for (level, own, others) in [
-            (LogLevel::Trace, Level::TRACE, Level::TRACE),
-            (LogLevel::Debug, Level::DEBUG, Level::WARN),
-            (LogLevel::Info, Level::INFO, Level::WARN),
-            (LogLevel::Error, Level::ERROR, Level::ERROR),
-        ] {
-            let filter = filter(level);
-            for shown in [Level::TRACE, Level::DEBUG, Level::INFO, Level::WARN, Level::ERROR] {
-                for target in ["flux_operator::serve", "operator_reconcile::flux_instance", "manifests"] {
-                    assert_eq!(
-                        filter.would_enable(target, &shown),
-                        shown <= own,
-                        "{level:?} {target} {shown}"
-                    );
-                }
-                for target in ["kube_client::client", "hyper", "tower::buffer"] {
-                    assert_eq!(
-                        filter.would_enable(target, &shown),
-                        shown <= others,
-                        "{level:?} {target} {shown}"
-                    );
-                }
-            }
-        }
-    }
 }

@@ -128,3 +128,63 @@ fn parse_resident_bytes(status: &str) -> Option<u64> {
     let kibibytes: u64 = resident.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kibibytes.checked_mul(1024)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{path::Path, time::Duration};
+
+    use super::{Process, Times, parse_boot_time, parse_resident_bytes};
+
+    /// 22 fields, as Linux writes them.
+    fn stat(name: &str) -> String {
+        format!("7 ({name}) S 1 7 7 0 -1 4194560 1163 0 2 0 150 25 8 9 20 0 3 0 90210 233 5 184467")
+    }
+
+    #[test]
+    fn times_are_found_whatever_the_program_is_called() {
+        for name in ["flux-operator", "a b", ") 1 (", "", "\n"] {
+            let times = Times::parse(&stat(name));
+            assert_eq!(times, Some(Times { user: 150, system: 25, since_boot: 90210 }), "{name:?}");
+        }
+        let seconds = Times { user: 150, system: 25, since_boot: 0 }.cpu_seconds();
+        assert!((seconds - 1.75).abs() < f64::EPSILON, "{seconds}");
+    }
+
+    #[test]
+    fn a_file_in_another_form_gives_no_number() {
+        let whole = stat("x");
+        let short = whole.split_once(" 90210").unwrap().0;
+        for text in ["", "7 (x", short, &whole.replace("150", "-1"), &whole.replace("90210", "soon")] {
+            assert_eq!(Times::parse(text), None, "{text}");
+        }
+        for text in ["", "VmRSS:", "VmRSS: 1", "VmRSS: 1 MB", "VmRSS: 18446744073709551615 kB", "VmHWM: 1 kB"]
+        {
+            assert_eq!(parse_resident_bytes(text), None, "{text}");
+        }
+        for text in ["", "btime", "btime x", "cpu 1 2\nctxt 3"] {
+            assert_eq!(parse_boot_time(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_read_from_among_other_lines() {
+        let status = "Name:\tx\nVmHWM:\t   99 kB\nVmRSS:\t    2048 kB\nThreads:\t3\n";
+        assert_eq!(parse_resident_bytes(status), Some(2048 * 1024));
+        let boot = parse_boot_time("cpu  1 2\nbtime 1700000000\nprocesses 5\n");
+        assert_eq!(boot, Some(Duration::from_secs(1_700_000_000)));
+    }
+
+    #[test]
+    fn times_that_no_process_has_do_not_overflow() {
+        let most = Times { user: u64::MAX, system: u64::MAX, since_boot: u64::MAX };
+        assert!(most.cpu_seconds().is_finite());
+    }
+
+    #[test]
+    fn where_there_is_no_proc_there_are_no_numbers() {
+        let process = Process::at(Path::new("/nowhere"), "self");
+        assert_eq!(process.times(), None);
+        assert_eq!((process.resident_bytes(), process.open_files()), (None, None));
+        assert!(process.start_seconds.is_none());
+    }
+}
