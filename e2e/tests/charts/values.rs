@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::helm::{CHARTS, Chart, INSTANCE, OPERATOR, charts, check_generated, helm, run};
+use crate::helm::{CHARTS, Chart, INSTANCE, OPERATOR, charts, check_generated, find, helm, run};
 
 const BEGIN: &str = "<!-- values: begin -->\n";
 const END: &str = "<!-- values: end -->\n";
@@ -106,6 +106,21 @@ fn a_null_takes_a_default_away_and_is_no_wrong_type() {
     assert!(spec["cluster"].is_null() && spec["wait"].is_null(), "{spec}");
     assert_eq!(spec["distribution"]["version"], "2.x");
     OPERATOR.objects("{image: {repository: x, tag: null}, priorityClassName: null, nodeSelector: null, extraArgs: null, affinity: null}");
+}
+
+#[test]
+fn values_of_an_older_chart_that_lack_keys_are_enough() {
+    let operator = "{image: {repository: x}, replicas: null, nameOverride: null, web: {serverOnly: true, userActions: null}}";
+    assert_eq!(find(&OPERATOR.objects(operator), "Deployment").unwrap()["spec"]["replicas"], 1);
+    let objects = OPERATOR.objects("{image: {repository: x}, replicas: null, web: {userActions: null}}");
+    assert_eq!(find(&objects, "Deployment").unwrap()["spec"]["replicas"], 1);
+    let objects = OPERATOR.objects("{image: {repository: x}, replicas: 0}");
+    assert_eq!(find(&objects, "Deployment").unwrap()["spec"]["replicas"], 0);
+    let instance =
+        "{healthcheck: {enabled: true, image: {repository: x, imagePullPolicy: null, pullSecrets: null}}}";
+    let objects = INSTANCE.objects(instance);
+    let pod = &find(&objects, "Job").unwrap()["spec"]["template"]["spec"];
+    assert_eq!(pod["containers"][0]["imagePullPolicy"], "IfNotPresent");
 }
 
 #[test]
