@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    REPORT_NAME,
+    REPORT_NAME, null,
     status::Condition,
     violation::{Violation, broken},
 };
@@ -39,11 +39,11 @@ pub struct FluxReportSpec {
     pub operator: Option<OperatorReport>,
 
     /// The Flux controllers, by name.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "null::as_default")]
     pub components: Vec<ComponentReport>,
 
     /// The kinds that Flux and the operator reconcile, by API version and kind.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "null::as_default")]
     pub reconcilers: Vec<ReconcilerReport>,
 
     /// The sync that the FluxInstance declares. Absent where there is none.

@@ -11,7 +11,7 @@ use crate::null;
 #[schemars(extend("x-kubernetes-map-type" = "atomic"))]
 pub struct LabelSelector {
     /// Labels that an object must have, by key, with the very value. Example: `{team: web}`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "null::without_null_texts")]
     pub match_labels: Option<BTreeMap<String, String>>,
 
     /// Conditions on labels; all of them must hold.

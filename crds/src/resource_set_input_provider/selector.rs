@@ -6,7 +6,7 @@ use kube::KubeSchema;
 use serde::{Deserialize, Serialize};
 
 use super::violations;
-use crate::MatchExpression;
+use crate::{MatchExpression, null};
 
 /// Chooses artifacts by name or by labels. An empty selector chooses all of the namespace.
 #[derive(Serialize, Deserialize, KubeSchema, Clone, Debug, Default, PartialEq, Eq)]
@@ -18,7 +18,7 @@ use crate::MatchExpression;
 #[schemars(extend("x-kubernetes-map-type" = "atomic"))]
 pub struct ArtifactSelector {
     /// Labels that an artifact must have, by key, with the very value. Example: `{team: web}`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "null::without_null_texts")]
     pub match_labels: Option<BTreeMap<String, String>>,
 
     /// Conditions on labels; all of them must hold.
