@@ -1,6 +1,6 @@
 //! What every test of a `FluxInstance` begins with.
 
-use std::time::Duration;
+use std::{process::Output, time::Duration};
 
 use crds::{
     DEFAULT_NAMESPACE, FluxInstance, INSTANCE_NAME,
@@ -13,9 +13,11 @@ use kube::{
     api::{Patch, PatchParams},
 };
 use serde_json::{Value, json};
+use tokio::process::Command;
 
 use crate::{
-    ControlPlane, ObjectError, Operator, OperatorOptions, apply, apply_yaml, error::BedError, wait_for,
+    ControlPlane, ObjectError, Operator, OperatorOptions, apply, apply_yaml, error::BedError,
+    operator_binary, wait_for,
 };
 
 /// A control plane with our definitions, the namespace of Flux, and a running operator.
@@ -56,6 +58,17 @@ impl Installation {
     #[must_use]
     pub fn instances(&self) -> Api<FluxInstance> {
         Api::namespaced(self.client.clone(), DEFAULT_NAMESPACE)
+    }
+
+    /// Runs a command of the binary against the cluster.
+    ///
+    /// # Panics
+    /// When it cannot be run.
+    pub async fn command(&self, arguments: &[&str]) -> Output {
+        let binary = operator_binary().unwrap_or_else(|error| panic!("{error}"));
+        let output =
+            Command::new(binary).args(arguments).env("KUBECONFIG", self.plane.kubeconfig()).output().await;
+        output.unwrap_or_else(|error| panic!("the command did not run: {error}"))
     }
 
     /// Creates the instance, or gives it a new spec: the fields override those of the smallest instance.

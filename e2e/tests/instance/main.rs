@@ -3,6 +3,7 @@
 mod install;
 mod mistakes;
 mod remove;
+mod wait;
 
 use std::time::Duration;
 

@@ -103,6 +103,83 @@ fn judge(mut seen: DynamicObject, waited_for: &Value) -> Readiness {
     }
 }
 
+/// An object of ours that did not become ready.
+#[derive(Debug, Error)]
+pub enum ReadinessError {
+    /// Nothing but a change of the object can help.
+    #[error("is stalled: {reason}: {message}")]
+    Stalled {
+        /// Reason of its Ready condition.
+        reason: String,
+        /// Message of its Ready condition.
+        message: String,
+    },
+    /// The time is up.
+    #[error("is not ready after {} s: {last}", limit.as_secs_f32())]
+    TimedOut {
+        /// How long was waited.
+        limit: Duration,
+        /// What was seen last.
+        last: String,
+    },
+}
+
+/// Waits until an object of ours is ready as of its latest generation, also one that does not exist yet, and
+/// gives the message of its Ready condition.
+///
+/// # Errors
+/// When it is stalled, or the time is up.
+pub async fn until_reconciled(
+    api: &Api<DynamicObject>,
+    name: &str,
+    limit: Duration,
+) -> Result<String, ReadinessError> {
+    let deadline = Instant::now() + limit;
+    let mut last = "it was not seen".to_owned();
+    let mut states = Box::pin(watch_object(api.clone(), name).default_backoff());
+    while let Ok(Some(state)) = timeout_at(deadline, states.next()).await {
+        match state {
+            Ok(Some(object)) => match verdict(&object) {
+                Verdict::Ready(message) => return Ok(message),
+                Verdict::Stalled { reason, message } => {
+                    return Err(ReadinessError::Stalled { reason, message });
+                }
+                Verdict::Waiting(what) => last = what,
+            },
+            Ok(None) => "it does not exist".clone_into(&mut last),
+            Err(error) => last = explain(&error),
+        }
+    }
+    Err(ReadinessError::TimedOut { limit, last })
+}
+
+enum Verdict {
+    Ready(String),
+    Stalled { reason: String, message: String },
+    Waiting(String),
+}
+
+/// What the conditions say of the latest generation.
+fn verdict(object: &DynamicObject) -> Verdict {
+    let conditions = object.data.pointer("/status/conditions").and_then(Value::as_array);
+    let find = |type_: &str| {
+        conditions.into_iter().flatten().find(|condition| {
+            condition["type"] == type_
+                && condition.get("observedGeneration").and_then(Value::as_i64) == object.metadata.generation
+        })
+    };
+    let text = |condition: &Value, key: &str| condition[key].as_str().unwrap_or_default().to_owned();
+    let Some(ready) = find("Ready") else { return Verdict::Waiting("it has not been reconciled".to_owned()) };
+    let (reason, message) = (text(ready, "reason"), text(ready, "message"));
+    if ready["status"] == "True" {
+        return Verdict::Ready(message);
+    }
+    if find("Stalled").is_some_and(|stalled| stalled["status"] == "True") {
+        return Verdict::Stalled { reason, message };
+    }
+    Verdict::Waiting(format!("{reason}: {message}"))
+}
+
 /// Waits until objects are gone. Gives those that are still there at the deadline.
 ///
 /// # Errors

@@ -8,8 +8,8 @@ use std::{
     process::ExitCode,
 };
 
-use clap::{Parser, Subcommand};
-use operator_cli::BuildCommand;
+use clap::{Args, Parser, Subcommand};
+use operator_cli::{BuildCommand, ClusterFlags, WaitCommand};
 
 use serve::{Flags, serve};
 
@@ -21,6 +21,15 @@ struct Arguments {
     command: Command,
 }
 
+/// A command that speaks to a cluster, and to which one.
+#[derive(Debug, Args)]
+struct WithCluster<C: Subcommand> {
+    #[command(flatten)]
+    cluster: ClusterFlags,
+    #[command(subcommand)]
+    command: C,
+}
+
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Render what the operator would apply, without a cluster
@@ -28,6 +37,8 @@ enum Command {
     Build(BuildCommand),
     /// Run the operator
     Serve(Box<Flags>),
+    /// Wait until an object is ready, also one that does not exist yet
+    Wait(WithCluster<WaitCommand>),
     /// Print the version of this program
     Version {
         /// Only the version of this program, which is all there is
@@ -50,6 +61,10 @@ fn run(command: Command) -> Result<(), Box<dyn Error>> {
     match command {
         Command::Build(command) => command.run(&mut stdout().lock(), &mut stderr().lock())?,
         Command::Serve(flags) => serve(*flags)?,
+        Command::Wait(wait) => {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            runtime.block_on(wait.command.run(&wait.cluster, &mut stderr()))?;
+        }
         Command::Version { client: _ } => println!("client: {}", env!("CARGO_PKG_VERSION")),
     }
     Ok(())

@@ -115,7 +115,7 @@ struct LaterFlags {
     #[arg(long, value_name = "PORT")]
     web_server_port: Option<u16>,
 
-    /// Serve the web page and nothing else (no effect yet)
+    /// Serve the web page and nothing else (refused until there is one)
     #[arg(long, value_name = "BOOL", action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     web_server_only: Option<bool>,
 
@@ -141,6 +141,8 @@ struct LaterFlags {
 pub(crate) enum FlagsError {
     #[error("environment variable {variable}: '{value}' {problem}")]
     Environment { variable: &'static str, value: String, problem: String },
+    #[error("--web-server-only: the web page is not part of this version yet, and nothing else was asked for")]
+    WebServerOnly,
     #[error("--min-retry-delay is longer than --max-retry-delay")]
     RetryDelays,
 }
@@ -191,6 +193,9 @@ impl Flags {
             self.namespace = namespace;
         }
         self.pod_name = read("POD_NAME").or_else(|| read("HOSTNAME"));
+        if self.later.web_server_only == Some(true) {
+            return Err(FlagsError::WebServerOnly);
+        }
         if self.min_retry_delay > self.max_retry_delay {
             return Err(FlagsError::RetryDelays);
         }
@@ -211,7 +216,6 @@ impl Flags {
             ),
             (later.watch_configs_label_selector.is_some(), "watch-configs-label-selector"),
             (later.web_server_port.is_some_and(|port| port != 0), "web-server-port"),
-            (later.web_server_only.is_some_and(|only| only), "web-server-only"),
             (later.web_config.is_some(), "web-config"),
             (later.web_config_secret_name.is_some(), "web-config-secret-name"),
             (later.token_cache_max_size.is_some(), "token-cache-max-size"),
@@ -388,5 +392,7 @@ mod tests {
             "environment variable REPORTING_INTERVAL: 'often' is not a duration such as 750ms, 30s, 5m or 1h30m"
         );
         with_environment(&["--min-retry-delay=1h"], &[]).unwrap_err();
+        let error = with_environment(&["--web-server-only"], &[]).unwrap_err();
+        assert!(error.contains("the web page is not part of this version yet"), "{error}");
     }
 }

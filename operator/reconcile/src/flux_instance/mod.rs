@@ -176,6 +176,7 @@ impl FluxInstanceReconciler {
     async fn reconcile(&self, mut seen: Seen) {
         let mut backoff = Backoff::new(self.settings.retry_delays);
         let mut drift = Backoff::new(DRIFT_DELAYS);
+        let mut last_drift = Instant::now();
         loop {
             let instance = seen.borrow_and_update().clone();
             let trigger = instance.as_deref().map(Trigger::of);
@@ -187,9 +188,15 @@ impl FluxInstanceReconciler {
             let is_settled = matches!(outcome, Some((Outcome::Ready | Outcome::Leaving, _)));
             tokio::select! {
                 () = changed(seen.clone(), trigger.as_ref()) => backoff.reset(),
-                () = sleep_or_for_ever(delay) => drift.reset(),
+                () = sleep_or_for_ever(delay) => {}
                 // Somebody who takes fields again and again gets slower and slower answers.
-                () = self.managed.changed(), if is_settled => sleep(drift.next_delay()).await,
+                () = self.managed.changed(), if is_settled => {
+                    if last_drift.elapsed() > DRIFT_DELAYS.longest {
+                        drift.reset();
+                    }
+                    last_drift = Instant::now();
+                    sleep(drift.next_delay()).await;
+                }
             }
         }
     }
