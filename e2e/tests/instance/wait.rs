@@ -8,14 +8,16 @@ use crate::LONG;
 #[tokio::test]
 async fn the_command_waits_for_an_instance_that_is_yet_to_come() {
     let flux = Installation::start("instance-wait").await.unwrap();
-    let early = flux.command(&["wait", "instance", "flux", "-n", "flux-system", "--timeout=100ms"]).await;
+    let early = flux.command(&["wait", "instance", "flux", "-n", "flux-system", "--timeout=3s"]).await;
     assert_eq!(early.status.code(), Some(1));
     let message = String::from_utf8(early.stderr).unwrap();
     let last = message.lines().last().unwrap();
-    assert_eq!(last, "✗ FluxInstance/flux-system/flux is not ready after 0.1 s: it does not exist");
+    assert_eq!(last, "✗ FluxInstance/flux-system/flux is not ready after 3 s: it does not exist");
 
-    let waiting = flux.command(&["-n", "flux-system", "wait", "instance", "flux", "--timeout=2m"]);
-    let (waited, _) = tokio::join!(waiting, flux.apply(&json!({})));
+    let arguments = ["-n", "flux-system", "wait", "instance", "flux", "--timeout=2m"];
+    let waiting = flux.command(&arguments);
+    let smallest = json!({});
+    let (waited, _) = tokio::join!(waiting, flux.apply(&smallest));
     let message = String::from_utf8(waited.stderr).unwrap();
     assert!(waited.status.success(), "{message}");
     assert!(

@@ -35,15 +35,20 @@ pub struct ClusterFlags {
 }
 
 impl ClusterFlags {
-    /// Connects, and finds the namespace.
-    pub(crate) async fn connect(&self) -> Result<Connection, ConnectError> {
-        let options = ConnectOptions {
+    /// How to connect.
+    #[must_use]
+    pub fn connect_options(&self) -> ConnectOptions {
+        ConnectOptions {
             kubeconfig: self.kubeconfig.clone(),
             context: self.kube_context.clone(),
             user: self.kube_as.clone(),
             groups: self.kube_as_group.clone(),
-        };
-        let connection = options.connect().await?;
+        }
+    }
+
+    /// Connects, and finds the namespace.
+    pub(crate) async fn connect(&self) -> Result<Connection, ConnectError> {
+        let connection = self.connect_options().connect().await?;
         Ok(match &self.namespace {
             Some(namespace) => Connection { namespace: namespace.clone(), ..connection },
             None => connection,

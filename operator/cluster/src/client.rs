@@ -50,14 +50,6 @@ pub struct Connection {
     pub namespace: String,
 }
 
-/// Connects to the cluster of the pod, or of the kubeconfig outside one.
-///
-/// # Errors
-/// When neither is there, or it cannot be used. The API server need not answer yet.
-pub async fn connect() -> Result<Client, ConnectError> {
-    Ok(ConnectOptions::default().connect().await?.client)
-}
-
 impl ConnectOptions {
     /// Connects. The API server need not answer yet.
     ///

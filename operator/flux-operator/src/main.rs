@@ -8,7 +8,7 @@ use std::{
     process::ExitCode,
 };
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 use operator_cli::{BuildCommand, ClusterFlags, WaitCommand};
 
 use serve::{Flags, serve};
@@ -17,17 +17,10 @@ use serve::{Flags, serve};
 #[derive(Debug, Parser)]
 #[command(name = "flux-operator", version, arg_required_else_help = true)]
 struct Arguments {
-    #[command(subcommand)]
-    command: Command,
-}
-
-/// A command that speaks to a cluster, and to which one.
-#[derive(Debug, Args)]
-struct WithCluster<C: Subcommand> {
     #[command(flatten)]
     cluster: ClusterFlags,
     #[command(subcommand)]
-    command: C,
+    command: Command,
 }
 
 #[derive(Debug, Subcommand)]
@@ -38,7 +31,8 @@ enum Command {
     /// Run the operator
     Serve(Box<Flags>),
     /// Wait until an object is ready, also one that does not exist yet
-    Wait(WithCluster<WaitCommand>),
+    #[command(subcommand)]
+    Wait(WaitCommand),
     /// Print the version of this program
     Version {
         /// Only the version of this program, which is all there is
@@ -48,7 +42,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    match run(Arguments::parse().command) {
+    match run(Arguments::parse()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("✗ {}", operator_cluster::explain(error.as_ref()));
@@ -57,13 +51,14 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(command: Command) -> Result<(), Box<dyn Error>> {
-    match command {
+fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
+    let cluster = arguments.cluster;
+    match arguments.command {
         Command::Build(command) => command.run(&mut stdout().lock(), &mut stderr().lock())?,
-        Command::Serve(flags) => serve(*flags)?,
+        Command::Serve(flags) => serve(*flags, &cluster.connect_options())?,
         Command::Wait(wait) => {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-            runtime.block_on(wait.command.run(&wait.cluster, &mut stderr()))?;
+            runtime.block_on(wait.run(&cluster, &mut stderr()))?;
         }
         Command::Version { client: _ } => println!("client: {}", env!("CARGO_PKG_VERSION")),
     }

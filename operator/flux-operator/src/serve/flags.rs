@@ -141,7 +141,9 @@ struct LaterFlags {
 pub(crate) enum FlagsError {
     #[error("environment variable {variable}: '{value}' {problem}")]
     Environment { variable: &'static str, value: String, problem: String },
-    #[error("--web-server-only: the web page is not part of this version yet, and nothing else was asked for")]
+    #[error(
+        "--web-server-only: the web page is not part of this version yet, and nothing else was asked for"
+    )]
     WebServerOnly,
     #[error("--min-retry-delay is longer than --max-retry-delay")]
     RetryDelays,

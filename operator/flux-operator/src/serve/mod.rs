@@ -6,7 +6,7 @@ use std::{env, io, time::Duration};
 
 use kube::Client;
 use operator_cluster::{
-    client::{ConnectError, connect},
+    client::{ConnectError, ConnectOptions},
     lease::{Leadership, LeaseError, Loss},
 };
 use operator_reconcile::FluxInstanceReconciler;
@@ -52,17 +52,17 @@ pub(crate) enum ServeError {
 }
 
 /// Runs the operator until SIGTERM or SIGINT.
-pub(crate) fn serve(flags: Flags) -> Result<(), ServeError> {
+pub(crate) fn serve(flags: Flags, cluster: &ConnectOptions) -> Result<(), ServeError> {
     let flags = flags.with_environment(|variable| env::var(variable).ok())?;
     start_logging(flags.log_level, flags.log_encoding)?;
-    runtime().map_err(ServeError::Runtime)?.block_on(run(flags))
+    runtime().map_err(ServeError::Runtime)?.block_on(run(flags, cluster))
 }
 
 fn runtime() -> io::Result<Runtime> {
     Builder::new_multi_thread().worker_threads(WORKER_THREADS).enable_all().build()
 }
 
-async fn run(flags: Flags) -> Result<(), ServeError> {
+async fn run(flags: Flags, cluster: &ConnectOptions) -> Result<(), ServeError> {
     let stop = stop_signal()?;
     info!(version = env!("CARGO_PKG_VERSION"), namespace = flags.namespace(), "operator started");
     let without_effect = flags.without_effect();
@@ -71,7 +71,7 @@ async fn run(flags: Flags) -> Result<(), ServeError> {
     }
     let (metrics, health) = (Metrics::new(&operator_info()), Health::default());
     let servers = Servers::bind(&flags.servers(), metrics.clone(), health.clone()).await?;
-    let client = connect().await?;
+    let client = cluster.connect().await?.client;
     let work = async {
         let outcome = Box::pin(lead(&flags, client, &metrics, &health, stop.clone())).await;
         health.set(Phase::Stopping);
