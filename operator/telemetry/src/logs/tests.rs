@@ -3,7 +3,7 @@
 use std::{
     error::Error,
     fmt,
-    io::{Error as IoError, ErrorKind},
+    io::Error as IoError,
     sync::{Arc, Mutex},
 };
 
@@ -179,7 +179,7 @@ struct Failed {
 #[test]
 fn an_error_tells_its_causes_once() {
     let error = |error: &(dyn Error + 'static)| object(|| warn!(target: "t", error, "m"))["error"].clone();
-    let failed = Failed { step: "read", source: IoError::new(ErrorKind::Other, "disk is full") };
+    let failed = Failed { step: "read", source: IoError::other("disk is full") };
     assert_eq!(error(&failed), json!("failed to read: disk is full"));
     assert_eq!(error(&Endless), json!("round"), "and ends");
 }

@@ -119,8 +119,8 @@ impl Metrics {
         self.inner.instances.remove(uid);
     }
 
-    /// Everything in the text format 0.0.4 of Prometheus. It reads /proc, and takes about a millisecond a
-    /// thousand series: call it where blocking is fine.
+    /// Everything in the text format 0.0.4 of Prometheus. It reads /proc, and its time grows with the number
+    /// of series: call it where blocking is fine.
     ///
     /// # Errors
     /// When a metric cannot be written, which none of these does.

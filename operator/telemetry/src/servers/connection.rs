@@ -30,18 +30,13 @@ const MAX_CONNECTIONS: usize = 64;
 const MAX_REQUEST_BYTES: usize = 16 * 1024;
 
 /// The connections of a server that are open. When there are too many, the oldest one ends: those who open
-/// many and send nothing then cannot keep kubelet from asking.
+/// many and send nothing then cannot keep kubelet from asking. All end when the last clone is dropped.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Connections {
     open: Arc<Mutex<VecDeque<oneshot::Sender<Infallible>>>>,
 }
 
 impl Connections {
-    /// Ends all.
-    pub(super) fn end(&self) {
-        self.open().clear();
-    }
-
     /// A place for one more. The answer is ready when the connection must end.
     fn admit(&self) -> oneshot::Receiver<Infallible> {
         let (place, ended) = oneshot::channel();
@@ -145,5 +140,26 @@ impl AsyncWrite for Connection {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::oneshot::error::TryRecvError;
+
+    use super::{Connections, MAX_CONNECTIONS};
+
+    #[test]
+    fn one_connection_too_many_ends_the_oldest_that_is_open() {
+        let connections = Connections::default();
+        let mut ends: Vec<_> = (0..MAX_CONNECTIONS).map(|_| connections.admit()).collect();
+        drop(ends.pop());
+        let mut late = [connections.admit(), connections.admit()];
+        assert_eq!(ends[0].try_recv(), Err(TryRecvError::Closed));
+        for end in ends[1..].iter_mut().chain(&mut late) {
+            assert_eq!(end.try_recv(), Err(TryRecvError::Empty));
+        }
+        drop(connections);
+        assert_eq!(late[1].try_recv(), Err(TryRecvError::Closed));
     }
 }

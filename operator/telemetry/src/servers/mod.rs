@@ -160,7 +160,8 @@ impl Server {
             _ = server => {}
             () = deadline => {}
         }
-        connections.end();
+        // What is still open ends here.
+        drop(connections);
     }
 }
 

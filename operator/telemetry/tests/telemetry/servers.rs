@@ -15,6 +15,7 @@ use operator_telemetry::{
 use tokio::{
     runtime::{Builder, Runtime},
     sync::oneshot,
+    task::spawn_blocking,
     time::{Instant, sleep},
 };
 
@@ -176,6 +177,8 @@ fn a_huge_request_gets_no_memory() {
         let answer = rest(&mut stream);
         assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 4"), "{answer}");
     }
+    let above = format!("GET /healthz HTTP/1.1\r\nhost: x\r\nx: {}\r\n\r\n", "a".repeat(24_000));
+    assert_eq!(ask(running.health, &above), "");
     let fits = format!("GET /healthz HTTP/1.1\r\nhost: x\r\nx: {}\r\n\r\n", "a".repeat(8_000));
     assert_eq!(parts(&ask(running.health, &fits)).0, "HTTP/1.1 200 OK");
 }
@@ -262,30 +265,47 @@ fn a_response_that_is_under_way_is_finished_after_the_stop() {
     stream.write_all(request("GET", "/metrics").as_bytes()).unwrap();
     stream.read_exact(&mut [0; 1]).unwrap();
     drop(stop);
-    let answer = rest(&mut stream);
-    let (_, headers, body) = parts(&answer);
-    assert!(headers.contains(&format!("content-length: {}\r\n", body.len())), "{headers}");
+    let answer = format!("H{}", rest(&mut stream));
+    assert!(!is_cut(&answer));
     runtime.block_on(ended).unwrap();
 }
 
-#[test]
-fn a_client_that_reads_slowly_is_left() {
+/// What a client got that did not read before the server ended, and how long the server ran that was told
+/// to stop after a time. The clock jumps to the next deadline as soon as nothing else is to be done.
+fn run_with_client_that_does_not_read(stop_after: Duration) -> (String, Duration) {
     let runtime = Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
     let settings = ServerSettings { metrics: loopback(), health: ListenAddress::Off };
-    let (mut stream, took) = runtime.block_on(async {
+    runtime.block_on(async {
         let servers = Servers::bind(&settings, many_metrics(), Health::default()).await.unwrap();
         // The request is there before the clock can jump.
         let mut stream = connect(servers.metrics_address().unwrap());
         stream.write_all(request("GET", "/metrics").as_bytes()).unwrap();
         let begin = Instant::now();
-        servers.run(sleep(Duration::from_secs(11))).await;
-        (stream, begin.elapsed())
-    });
-    assert!(took < Duration::from_secs(12), "nothing was open at the stop: {took:?}");
-    let answer = rest(&mut stream);
-    let (status, headers, body) = parts(&answer);
+        servers.run(sleep(stop_after)).await;
+        let took = begin.elapsed();
+        (spawn_blocking(move || rest(&mut stream)).await.unwrap(), took)
+    })
+}
+
+/// The response began, and its end is missing.
+fn is_cut(answer: &str) -> bool {
+    let (status, headers, body) = parts(answer);
     assert_eq!(status, "HTTP/1.1 200 OK");
-    assert!(!headers.contains(&format!("content-length: {}\r\n", body.len())), "the end is missing");
+    !headers.contains(&format!("content-length: {}\r\n", body.len()))
+}
+
+#[test]
+fn a_client_that_reads_slowly_is_left() {
+    let (answer, took) = run_with_client_that_does_not_read(Duration::from_secs(11));
+    assert!(is_cut(&answer));
+    assert!(took < Duration::from_secs(12), "nothing was open at the stop: {took:?}");
+}
+
+#[test]
+fn a_client_that_reads_slowly_holds_the_stop_up_for_two_seconds() {
+    let (answer, took) = run_with_client_that_does_not_read(Duration::from_secs(1));
+    assert!(is_cut(&answer));
+    assert!((Duration::from_secs(3)..Duration::from_secs(4)).contains(&took), "{took:?}");
 }
 
 #[test]
