@@ -6,6 +6,7 @@
 
 pub mod apply;
 pub mod client;
+pub mod definitions;
 pub mod delete;
 mod error;
 pub mod events;

@@ -1,13 +1,16 @@
 //! Bringing about what an instance declares: record, apply, delete what left, wait.
 
+mod definitions;
+
 use std::{future::Future, time::Duration};
 
-use crds::{ObjectId, conditions, keys, status::Inventory};
+use crds::{FluxInstanceStatus, ObjectId, conditions, keys, status::Inventory};
 use kube::core::GroupVersionKind;
 use manifests::{flux_instance::Build, objects::kind, order::Stage};
 use operator_cluster::{
     Takeover,
     apply::{Applier, ApplyError, Desired},
+    definitions::DefinitionError,
     delete::{DeleteError, Deletion, Owner, delete},
     events::Severity,
     explain,
@@ -19,7 +22,8 @@ use thiserror::Error;
 use tracing::{error, info};
 
 use super::pass::{Outcome, Pass, PassError};
-use crate::schedule;
+use crate::{conditions::find, schedule};
+use definitions::Report;
 
 /// How long definitions, namespaces and classes may take to be usable.
 const STAGE_TIMEOUT: Duration = Duration::from_mins(1);
@@ -33,6 +37,8 @@ const NAMED_OBJECTS: usize = 10;
 /// What can go wrong once the objects are known.
 #[derive(Debug, Error)]
 enum InstallError {
+    #[error("{}", sentences(.0))]
+    Definitions(Vec<DefinitionError>),
     #[error("{}", sentences(.0))]
     Apply(Vec<ApplyError>),
     #[error("{}", sentences(.0))]
@@ -54,6 +60,8 @@ struct Work<'b> {
     pending: Vec<&'b Value>,
     /// Those that were applied, as the cluster has them.
     live: Vec<Value>,
+    /// What became of definitions, besides being applied.
+    report: Report,
 }
 
 impl Pass<'_> {
@@ -71,7 +79,8 @@ impl Pass<'_> {
         let is_new = old.last_attempted_revision.as_deref() != Some(&revision);
         let is_changed = is_new || inventory != recorded || !self.observed.is_done(&old);
         let pending = self.pending(built, is_changed);
-        let mut work = Work { built, inventory, recorded, pending, live: Vec::new() };
+        let mut work =
+            Work { built, inventory, recorded, pending, live: Vec::new(), report: Report::default() };
         if is_changed {
             self.announce(&work, is_new).await?;
         }
@@ -118,13 +127,17 @@ impl Pass<'_> {
         if self.instance.spec.wait {
             until_ready(&self.reconciler.kinds, &work.live, self.timeout()).await?;
         }
+        self.migrate(work).await;
         Ok(())
     }
 
     /// Applies the objects of a stage. What later stages need is usable afterwards.
     async fn apply_stage(&self, work: &mut Work<'_>, stage: Stage) -> Result<(), InstallError> {
-        let objects = work.pending.iter().filter(|object| Stage::of(kind(object)) == stage);
+        let objects =
+            work.pending.iter().copied().filter(|object| Stage::of(kind(object)) == stage).collect();
+        let objects = self.make_way(work, objects).await?;
         let desired: Vec<Desired<'_>> = objects
+            .into_iter()
             .map(|object| Desired {
                 object,
                 takeover: (!is_confirmed(&work.recorded, object)).then(|| extent(object)),
@@ -189,19 +202,25 @@ impl Pass<'_> {
         let attempt =
             self.attempt(format!("sha256:{}", work.built.digest), Some(work.built.version.original()));
         let mut old = self.status();
-        old.inventory = Some(work.inventory);
+        old.inventory = Some(work.inventory.clone());
         let is_full = work.pending.len() == work.built.objects.len();
         if is_full {
             self.reconciler.note_full_pass();
         }
-        if !is_changed {
-            if !is_full {
-                self.tell_repair(&work.pending).await;
-            }
+        let left_alone = work.report.left_alone(&work.built.version);
+        if !is_full && !is_changed {
+            self.tell_repair(&work).await;
+        }
+        self.tell_rewritten(&work.report).await;
+        if !is_changed && tail(&old) == left_alone {
             self.write(old).await?;
             return Ok(outcome);
         }
-        let message = format!("Reconciliation finished in {}", attempt.duration);
+        self.tell_newer(&work.report, &work.built.version).await;
+        if let Some(force) = self.force_request() {
+            old.last_handled_force_at = Some(force);
+        }
+        let message = format!("Reconciliation finished in {}{left_alone}", attempt.duration);
         let status = self.observed.ready(&old, work.built, &message, &attempt);
         self.write(status).await?;
         info!(revision = work.built.revision(), duration = attempt.duration, "the FluxInstance is ready");
@@ -209,11 +228,12 @@ impl Pass<'_> {
         Ok(outcome)
     }
 
-    async fn tell_repair(&self, repaired: &[&Value]) {
-        if repaired.is_empty() {
+    async fn tell_repair(&self, work: &Work<'_>) {
+        let repaired = work.pending.iter().filter(|object| !work.report.leaves(object));
+        let names: Vec<String> = repaired.map(|object| ObjectId::of(object).to_string()).collect();
+        if names.is_empty() {
             return;
         }
-        let names: Vec<String> = repaired.iter().map(|object| ObjectId::of(object).to_string()).collect();
         let message = format!("Corrected drift in {}", names.join(", "));
         info!("{message}");
         self.tell(Severity::Normal, conditions::RECONCILIATION_SUCCEEDED, &message).await;
@@ -254,6 +274,12 @@ impl Pass<'_> {
     pub(super) fn owner(&self) -> Owner<'_> {
         Owner { name: crds::INSTANCE_NAME, namespace: &self.reconciler.settings.namespace }
     }
+}
+
+/// What the last success said of definitions.
+fn tail(status: &FluxInstanceStatus) -> &str {
+    let message = find(&status.conditions, conditions::READY).map(|ready| ready.message.as_str());
+    message.and_then(|message| message.find(';').and_then(|start| message.get(start..))).unwrap_or_default()
 }
 
 /// What users set on the sync objects besides the instance (`suspend`, `decryption`, `postBuild`) stays theirs.

@@ -1,0 +1,53 @@
+//! Objects that are not in the version that is stored, without any upgrade.
+
+use crds::FluxInstance;
+use e2e::{Installation, wait_for};
+use kube::api::{Patch, PatchParams};
+use serde_json::json;
+
+use crate::{IMAGE_DEFINITIONS, LONG, definitions, objects, old_flux, stored_versions};
+
+const REPOSITORIES: &str = IMAGE_DEFINITIONS[1];
+
+#[tokio::test]
+async fn objects_leave_old_versions_when_the_definition_or_a_person_says_so() {
+    let flux = old_flux("upgrade-migration").await;
+    objects::create(&flux.client).await;
+    let before = objects::snapshot(&flux.client, "v1beta2").await;
+
+    // Without need or force, a pass leaves the objects as they are.
+    request(&flux, "first", None).await;
+    let owned = objects::owned_versions(&flux.client, "v1beta2").await;
+    assert!(owned.contains(&"image.toolkit.fluxcd.io/v1beta1".to_owned()), "{owned:?}");
+
+    // Somebody came from a Flux that stored another version.
+    let stored = json!({"status": {"storedVersions": ["v1beta1", "v1beta2"]}});
+    let definitions = definitions(&flux.client);
+    definitions.patch_status(REPOSITORIES, &PatchParams::default(), &Patch::Merge(&stored)).await.unwrap();
+    request(&flux, "second", None).await;
+    assert_eq!(stored_versions(&definitions.get(REPOSITORIES).await.unwrap()), ["v1beta2"]);
+    let owned = objects::owned_versions(&flux.client, "v1beta2").await;
+    assert_eq!(owned, ["image.toolkit.fluxcd.io/v1beta2", "source.toolkit.fluxcd.io/v1beta2"]);
+
+    // The definition of Git repositories needs nothing: only force helps.
+    request(&flux, "third", Some("another")).await;
+    let owned = objects::owned_versions(&flux.client, "v1beta2").await;
+    assert_eq!(owned, ["image.toolkit.fluxcd.io/v1beta2", "source.toolkit.fluxcd.io/v1beta2"]);
+    let forced = request(&flux, "fourth", Some("fourth")).await;
+    assert_eq!(forced.status.unwrap().last_handled_force_at.as_deref(), Some("fourth"));
+    let owned = objects::owned_versions(&flux.client, "v1beta2").await;
+    assert_eq!(owned, ["image.toolkit.fluxcd.io/v1beta2", "source.toolkit.fluxcd.io/v1"]);
+    assert_eq!(objects::snapshot(&flux.client, "v1beta2").await, before);
+}
+
+/// Asks for a pass, and waits for its end.
+async fn request(flux: &Installation, at: &str, force_at: Option<&str>) -> FluxInstance {
+    let annotations = json!({"reconcile.fluxcd.io/requestedAt": at, "reconcile.fluxcd.io/forceAt": force_at});
+    let patch = Patch::Merge(json!({"metadata": {"annotations": annotations}}));
+    flux.instances().patch("flux", &PatchParams::default(), &patch).await.unwrap();
+    let is_handled = |instance: &FluxInstance| {
+        instance.status.as_ref().is_some_and(|status| status.last_handled_reconcile_at.as_deref() == Some(at))
+    };
+    let handled = wait_for(&flux.instances(), "flux", is_handled, LONG).await;
+    handled.unwrap_or_else(|error| panic!("{error}\n{}", flux.operator.log_tail()))
+}
