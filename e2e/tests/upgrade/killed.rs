@@ -1,11 +1,12 @@
 //! Operators that end in the midst of an upgrade, and two of them at once.
 
-use e2e::{Operator, OperatorOptions, wait_for};
+use e2e::{Operator, wait_for};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::core::DynamicObject;
 
 use crate::{
-    IMAGE_DEFINITIONS, LONG, definitions, new, objects, old_flux, stored_versions, uids, version, versions,
+    IMAGE_DEFINITIONS, LONG, alone, definitions, new, objects, old_flux, stored_versions, uids, version,
+    versions,
 };
 
 type Seen = fn(&CustomResourceDefinition) -> bool;
@@ -68,7 +69,7 @@ async fn two_operators_at_once_come_to_the_same_end() {
     let flux = old_flux("upgrade-two").await;
     objects::create(&flux.client).await;
     let before = objects::snapshot(&flux.client, "v1beta2").await;
-    let second = Operator::start(&flux.plane, OperatorOptions::default()).unwrap();
+    let second = Operator::start(&flux.plane, alone()).unwrap();
     flux.apply(&new()).await;
     let upgraded = flux.wait_until_ready(LONG).await;
     assert_eq!(version(&upgraded), "v2.9.5");
@@ -87,5 +88,5 @@ async fn two_operators_at_once_come_to_the_same_end() {
 async fn restart(flux: &mut e2e::Installation) {
     flux.operator.kill();
     flux.operator.wait_for_exit(LONG).await.unwrap();
-    flux.operator = Operator::start(&flux.plane, OperatorOptions::default()).unwrap();
+    flux.operator = Operator::start(&flux.plane, alone()).unwrap();
 }

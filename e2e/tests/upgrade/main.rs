@@ -1,15 +1,17 @@
 //! Upgrades whose definitions drop versions, against a real API server. Each test has a cluster of its own.
 
 mod bridge;
+mod crash;
 mod killed;
 mod migration;
 mod newer;
 mod objects;
+mod obstacles;
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use crds::FluxInstance;
-use e2e::Installation;
+use e2e::{Installation, OperatorOptions, proxy::FaultProxy};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{Api, Client};
 use serde_json::{Value, json};
@@ -54,6 +56,19 @@ async fn old_flux(name: &str) -> Installation {
     flux
 }
 
+/// An operator that asks nobody whether it may work.
+fn alone() -> OperatorOptions {
+    OperatorOptions {
+        arguments: vec!["--enable-leader-election=false".to_owned()],
+        ..OperatorOptions::default()
+    }
+}
+
+/// The same, which sees the API server through a proxy.
+fn behind(proxy: &FaultProxy) -> OperatorOptions {
+    OperatorOptions { kubeconfig: Some(proxy.kubeconfig().to_owned()), ..alone() }
+}
+
 fn definitions(client: &Client) -> Api<CustomResourceDefinition> {
     Api::all(client.clone())
 }
@@ -76,7 +91,7 @@ fn version(instance: &FluxInstance) -> &str {
 }
 
 /// The id of every object of the instance, with its uid.
-fn uids(instance: &FluxInstance) -> std::collections::BTreeMap<String, Option<String>> {
+fn uids(instance: &FluxInstance) -> BTreeMap<String, Option<String>> {
     let inventory = instance.status.clone().unwrap().inventory.unwrap();
     inventory.entries.into_iter().map(|entry| (entry.id, entry.uid)).collect()
 }

@@ -1,11 +1,9 @@
 //! Objects that are not in the version that is stored, without any upgrade.
 
-use crds::FluxInstance;
-use e2e::{Installation, wait_for};
 use kube::api::{Patch, PatchParams};
 use serde_json::json;
 
-use crate::{IMAGE_DEFINITIONS, LONG, definitions, objects, old_flux, stored_versions};
+use crate::{IMAGE_DEFINITIONS, definitions, objects, obstacles::request, old_flux, stored_versions};
 
 const REPOSITORIES: &str = IMAGE_DEFINITIONS[1];
 
@@ -38,16 +36,4 @@ async fn objects_leave_old_versions_when_the_definition_or_a_person_says_so() {
     let owned = objects::owned_versions(&flux.client, "v1beta2").await;
     assert_eq!(owned, ["image.toolkit.fluxcd.io/v1beta2", "source.toolkit.fluxcd.io/v1"]);
     assert_eq!(objects::snapshot(&flux.client, "v1beta2").await, before);
-}
-
-/// Asks for a pass, and waits for its end.
-async fn request(flux: &Installation, at: &str, force_at: Option<&str>) -> FluxInstance {
-    let annotations = json!({"reconcile.fluxcd.io/requestedAt": at, "reconcile.fluxcd.io/forceAt": force_at});
-    let patch = Patch::Merge(json!({"metadata": {"annotations": annotations}}));
-    flux.instances().patch("flux", &PatchParams::default(), &patch).await.unwrap();
-    let is_handled = |instance: &FluxInstance| {
-        instance.status.as_ref().is_some_and(|status| status.last_handled_reconcile_at.as_deref() == Some(at))
-    };
-    let handled = wait_for(&flux.instances(), "flux", is_handled, LONG).await;
-    handled.unwrap_or_else(|error| panic!("{error}\n{}", flux.operator.log_tail()))
 }
