@@ -8,25 +8,25 @@ use serde_json::{Map, Value};
 /// `kind`.
 #[must_use]
 pub fn kind(object: &Value) -> &str {
-    text(object, "/kind")
+    text(object.get("kind"))
 }
 
 /// `metadata.name`.
 #[must_use]
 pub fn name(object: &Value) -> &str {
-    text(object, "/metadata/name")
+    text(metadata(object, "name"))
 }
 
 /// `metadata.namespace`; none for cluster-scoped objects.
 #[must_use]
 pub fn namespace(object: &Value) -> Option<&str> {
-    object.pointer("/metadata/namespace").and_then(Value::as_str).filter(|namespace| !namespace.is_empty())
+    metadata(object, "namespace").and_then(Value::as_str).filter(|namespace| !namespace.is_empty())
 }
 
 /// Group and version of `apiVersion`; the core group is empty.
 #[must_use]
 pub fn split_api_version(object: &Value) -> (&str, &str) {
-    let api_version = text(object, "/apiVersion");
+    let api_version = text(object.get("apiVersion"));
     api_version.split_once('/').unwrap_or(("", api_version))
 }
 
@@ -77,8 +77,12 @@ fn edit_at(value: &mut Value, path: &[&str], edit: impl FnOnce(&mut Value)) {
     }
 }
 
-fn text<'a>(object: &'a Value, pointer: &str) -> &'a str {
-    object.pointer(pointer).and_then(Value::as_str).unwrap_or_default()
+fn metadata<'a>(object: &'a Value, field: &str) -> Option<&'a Value> {
+    object.get("metadata")?.get(field)
+}
+
+fn text(value: Option<&Value>) -> &str {
+    value.and_then(Value::as_str).unwrap_or_default()
 }
 
 #[cfg(test)]

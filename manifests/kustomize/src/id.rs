@@ -32,12 +32,14 @@ impl Id {
     #[must_use]
     pub fn of(object: &Value) -> Self {
         let (group, version) = group_and_version(text(object.get("apiVersion")));
+        let metadata = object.get("metadata");
+        let in_metadata = |field: &str| text(metadata.and_then(|metadata| metadata.get(field))).to_owned();
         Self {
             group: group.to_owned(),
             version: version.to_owned(),
             kind: text(object.get("kind")).to_owned(),
-            name: text(object.pointer("/metadata/name")).to_owned(),
-            namespace: text(object.pointer("/metadata/namespace")).to_owned(),
+            name: in_metadata("name"),
+            namespace: in_metadata("namespace"),
         }
     }
 

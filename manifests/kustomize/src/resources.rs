@@ -177,7 +177,11 @@ impl Resources {
 
     fn push(&mut self, resource: Resource) -> Result<(), ResourceError> {
         let id = resource.id();
-        if self.list.iter().any(|other| other.id().is_same_object(&id)) {
+        let has_name = |other: &&Resource| {
+            let name = other.value.get("metadata").and_then(|metadata| metadata.get("name"));
+            name.and_then(Value::as_str) == Some(&id.name)
+        };
+        if self.list.iter().filter(has_name).any(|other| other.id().is_same_object(&id)) {
             return Err(ResourceError::Duplicate { id: Box::new(id) });
         }
         self.list.push(resource);

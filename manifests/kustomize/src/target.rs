@@ -6,6 +6,7 @@ use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::id::text;
 use crate::limits::{MAX_COMPILED_PATTERN_BYTES, MAX_PATTERN_BYTES};
 use crate::resources::Resource;
 use crate::selector::{Selector, SelectorError};
@@ -93,11 +94,11 @@ impl fmt::Display for Target {
 /// A target that is ready to match.
 #[derive(Debug)]
 pub(crate) struct Matcher {
-    group: Option<Regex>,
-    version: Option<Regex>,
-    kind: Option<Regex>,
-    name: Option<Regex>,
-    namespace: Option<Regex>,
+    group: Pattern,
+    version: Pattern,
+    kind: Pattern,
+    name: Pattern,
+    namespace: Pattern,
     labels: Selector,
     annotations: Selector,
 }
@@ -119,34 +120,58 @@ impl Matcher {
     }
 
     pub(crate) fn matches(&self, resource: &Resource) -> bool {
+        // Most objects are of another kind, which is seen without making an id.
+        if !self.kind.matches(text(resource.value().get("kind"))) {
+            return false;
+        }
         let (now, first) = (resource.id(), resource.original_id());
-        let is_match = |pattern: &Option<Regex>, text: &str| {
-            pattern.as_ref().is_none_or(|pattern| pattern.is_match(text))
-        };
         let metadata = |field: &str| {
             resource.value().pointer("/metadata").and_then(|m| m.get(field)).and_then(Value::as_object)
         };
-        is_match(&self.group, &now.group)
-            && is_match(&self.version, &now.version)
-            && is_match(&self.kind, &now.kind)
-            && (is_match(&self.name, &first.name) || is_match(&self.name, &now.name))
-            && (is_match(&self.namespace, first.effective_namespace())
-                || is_match(&self.namespace, now.effective_namespace()))
+        self.group.matches(&now.group)
+            && self.version.matches(&now.version)
+            && (self.name.matches(&first.name) || self.name.matches(&now.name))
+            && (self.namespace.matches(first.effective_namespace())
+                || self.namespace.matches(now.effective_namespace()))
             && self.labels.matches(metadata("labels"))
             && self.annotations.matches(metadata("annotations"))
     }
 }
 
-fn pattern(field: &'static str, text: &str) -> Result<Option<Regex>, TargetError> {
+/// What a field of the target asks for.
+#[derive(Debug)]
+enum Pattern {
+    Anything,
+    /// A text without special characters is compared: compiling it would cost more than all matches.
+    Exactly(String),
+    Expression(Regex),
+}
+
+impl Pattern {
+    fn matches(&self, text: &str) -> bool {
+        match self {
+            Self::Anything => true,
+            Self::Exactly(wanted) => wanted == text,
+            Self::Expression(expression) => expression.is_match(text),
+        }
+    }
+}
+
+fn pattern(field: &'static str, text: &str) -> Result<Pattern, TargetError> {
+    let is_plain =
+        |character: char| character.is_ascii_alphanumeric() || matches!(character, '-' | '_' | '/');
     if text.is_empty() {
-        return Ok(None);
+        return Ok(Pattern::Anything);
     }
     if text.len() > MAX_PATTERN_BYTES {
         return Err(TargetError::PatternTooLong { field, bytes: text.len() });
     }
+    if text.chars().all(is_plain) {
+        return Ok(Pattern::Exactly(text.to_owned()));
+    }
     RegexBuilder::new(&format!("^(?:{text})$"))
         .size_limit(MAX_COMPILED_PATTERN_BYTES)
         .build()
-        .map(Some)
+        .map(Pattern::Expression)
         .map_err(|source| TargetError::Pattern { field, source })
 }

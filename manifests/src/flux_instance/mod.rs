@@ -15,6 +15,8 @@ mod sizing;
 mod sync;
 mod tenancy;
 
+use std::sync::OnceLock;
+
 use crds::{
     FluxInstance,
     flux_instance::{Cluster, ClusterType, Component, ComponentImage, ShardStorage},
@@ -47,8 +49,8 @@ pub struct Build {
     /// The objects, in the order in which they are applied. Definitions of custom resources carry the
     /// descriptions that the distribution has.
     pub objects: Vec<Value>,
-    /// SHA-256 of the rendered objects without descriptions, in hex.
-    pub digest: String,
+    /// Computed when it is first asked for: a command that prints the objects has no use for it.
+    digest: OnceLock<String>,
     /// The images of the controllers.
     pub components: Vec<ComponentImage>,
     /// What a user should look at, though it stops nothing.
@@ -56,10 +58,16 @@ pub struct Build {
 }
 
 impl Build {
+    /// SHA-256 of the rendered objects without descriptions, in hex.
+    #[must_use]
+    pub fn digest(&self) -> &str {
+        self.digest.get_or_init(|| render::digest(&self.objects))
+    }
+
     /// Version and digest, as `status.lastAttemptedRevision` has them: `v2.9.5@sha256:<hex>`.
     #[must_use]
     pub fn revision(&self) -> String {
-        format!("{}@sha256:{}", self.version.original(), self.digest)
+        format!("{}@sha256:{}", self.version.original(), self.digest())
     }
 }
 
@@ -94,7 +102,7 @@ pub fn build(
         Builder { instance, namespace, cluster: spec.cluster.clone().unwrap_or_default(), release: &release };
     let objects = builder.objects(&mut warnings)?;
     Ok(Build {
-        digest: render::digest(&objects),
+        digest: OnceLock::new(),
         components: images::of_deployments(&objects),
         version: election.version,
         newer: election.newer,

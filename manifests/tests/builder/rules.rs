@@ -222,7 +222,7 @@ fn every_object_names_its_owner_and_is_safe_from_an_older_owner() {
 fn common_metadata_is_part_of_the_digest() {
     let plain = built(&json!({}));
     let labelled = built(&json!({"commonMetadata": {"labels": {"team": "a"}}}));
-    assert_ne!(plain.digest, labelled.digest);
+    assert_ne!(plain.digest(), labelled.digest());
 }
 
 #[test]

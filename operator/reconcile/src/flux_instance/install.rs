@@ -200,7 +200,7 @@ impl Pass<'_> {
         let is_leaving = work.inventory.entries.len() > work.built.objects.len();
         let outcome = if is_leaving { Outcome::Leaving } else { Outcome::Ready };
         let attempt =
-            self.attempt(format!("sha256:{}", work.built.digest), Some(work.built.version.original()));
+            self.attempt(format!("sha256:{}", work.built.digest()), Some(work.built.version.original()));
         let mut old = self.status();
         old.inventory = Some(work.inventory.clone());
         let is_full = work.pending.len() == work.built.objects.len();
@@ -242,7 +242,7 @@ impl Pass<'_> {
     async fn fail(&mut self, work: &Work<'_>, problem: &InstallError) -> Result<Outcome, PassError> {
         let message = explain(problem);
         let attempt =
-            self.attempt(format!("sha256:{}", work.built.digest), Some(work.built.version.original()));
+            self.attempt(format!("sha256:{}", work.built.digest()), Some(work.built.version.original()));
         let mut old = self.status();
         let is_news = !self.observed.says(&old, conditions::RECONCILIATION_FAILED, &message);
         old.inventory = Some(work.inventory.clone());

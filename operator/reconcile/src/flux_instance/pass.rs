@@ -135,8 +135,13 @@ impl<'a> Pass<'a> {
         }
         let (instance, namespace) = (self.instance.clone(), self.reconciler.settings.namespace.clone());
         let storage_path = self.reconciler.settings.storage_path.clone();
-        let built =
-            spawn_blocking(move || build(&instance, &namespace, open_distribution(&storage_path).as_ref()));
+        let built = spawn_blocking(move || {
+            let built = build(&instance, &namespace, open_distribution(&storage_path).as_ref());
+            // The digest takes a while too, so it is computed here, off the threads of the runtime.
+            built.inspect(|built| {
+                let _ = built.digest();
+            })
+        });
         Ok(match built.await? {
             Ok(built) => Decision::Install(Box::new(built)),
             Err(error) => Decision::Stall(explain(&error)),

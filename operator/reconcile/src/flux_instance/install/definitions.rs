@@ -88,9 +88,8 @@ impl Pass<'_> {
     /// Whether a definition must be looked at before it is applied. One that is as it was last applied, in
     /// the same revision, needs no look.
     fn is_unsure(&self, work: &Work<'_>, object: &Value) -> bool {
-        let applied = self.status().last_applied_revision;
         is_definition(object)
-            && (applied != Some(work.built.revision())
+            && (self.last_applied() != Some(&work.built.revision())
                 || !is_confirmed(&work.recorded, object)
                 || self.force_request().is_some()
                 || self.reconciler.managed.has_drifted(&ObjectId::of(object)))
@@ -155,9 +154,13 @@ impl Pass<'_> {
     }
 
     fn is_minor_upgrade(&self, to: &Version) -> bool {
-        let applied = self.status().last_applied_revision;
-        let from = applied.as_deref().and_then(version_of_revision);
+        let from = self.last_applied().and_then(version_of_revision);
         from.is_some_and(|from| (from.major(), from.minor()) < (to.major(), to.minor()))
+    }
+
+    /// The revision of the last success.
+    fn last_applied(&self) -> Option<&str> {
+        self.instance.status.as_ref()?.last_applied_revision.as_deref()
     }
 }
 
