@@ -44,10 +44,16 @@ impl Files for Folder {
     }
 }
 
+/// Version and name.
+type FileOfRelease = (String, String);
+
+/// The objects of a file, when there is such a file.
+type Objects = Option<Vec<Value>>;
+
 /// A distribution whose files are parsed once, however many specs are built from it.
 pub(crate) struct Parsed<D> {
     pub(crate) distribution: D,
-    pub(crate) files: RefCell<HashMap<(String, String), Option<Vec<Value>>>>,
+    pub(crate) files: RefCell<HashMap<FileOfRelease, Objects>>,
 }
 
 impl<D: Distribution> Distribution for Parsed<D> {

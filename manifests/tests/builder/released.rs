@@ -61,6 +61,6 @@ fn lines(spec: &str, built: &Build) -> Vec<String> {
     lines
 }
 
-fn only_in<'a>(these: &'a [String], those: &'a [String]) -> impl Iterator<Item = &'a String> {
-    these.iter().filter(|line| !those.contains(line))
+fn only_in<'a>(these: &'a [String], others: &'a [String]) -> impl Iterator<Item = &'a String> {
+    these.iter().filter(|line| !others.contains(line))
 }
