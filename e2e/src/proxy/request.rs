@@ -237,8 +237,8 @@ fn verb(method: &Method, place: &Place<'_>, parameters: Parameters) -> Verb {
 mod tests {
     use super::*;
 
-    fn read(method: Method, path: &str) -> ApiRequest {
-        ApiRequest::read(&method, &path.parse().unwrap(), "test")
+    fn read(method: &Method, path: &str) -> ApiRequest {
+        ApiRequest::read(method, &path.parse().unwrap(), "test")
     }
 
     #[test]
@@ -267,19 +267,19 @@ mod tests {
             (Method::GET, "/apis/apps/v1", "GET /apis/apps/v1"),
             (Method::GET, "/readyz?verbose", "GET /readyz?verbose"),
         ] {
-            assert_eq!(read(method, path).to_string(), expected, "{path}");
+            assert_eq!(read(&method, path).to_string(), expected, "{path}");
         }
     }
 
     #[test]
     fn a_dry_run_is_seen() {
-        assert!(read(Method::PATCH, "/api/v1/namespaces/a?fieldManager=x&dryRun=All").is_dry_run);
-        assert!(!read(Method::PATCH, "/api/v1/namespaces/a?fieldManager=x").is_dry_run);
+        assert!(read(&Method::PATCH, "/api/v1/namespaces/a?fieldManager=x&dryRun=All").is_dry_run);
+        assert!(!read(&Method::PATCH, "/api/v1/namespaces/a?fieldManager=x").is_dry_run);
     }
 
     #[test]
     fn the_object_of_a_subresource_has_a_path_of_its_own() {
-        let path = |path: &str| read(Method::PATCH, path).object_path().map(str::to_owned);
+        let path = |path: &str| read(&Method::PATCH, path).object_path().map(str::to_owned);
         assert_eq!(
             path("/apis/g/v1/namespaces/a/things/status/status?x=y").unwrap(),
             "/apis/g/v1/namespaces/a/things/status"
