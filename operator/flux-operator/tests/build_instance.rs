@@ -8,6 +8,8 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
+use data_encoding::HEXLOWER;
+use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
 
 const SMALLEST: &str = "
@@ -234,4 +236,26 @@ fn the_version_is_printed() {
     }
     let output = Command::new(env!("CARGO_BIN_EXE_flux-operator")).arg("--version").output().unwrap();
     assert_eq!(stdout(&output), "flux-operator 0.60.0\n");
+}
+
+#[test]
+fn the_readme_shows_the_digest_that_is_printed() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let readme = fs::read_to_string(root.join("README.md")).unwrap();
+    let example = fs::read_to_string(root.join("examples/smallest/flux.yaml")).unwrap();
+    let output = build(&example, &[]);
+    let digest = HEXLOWER.encode(&Sha256::digest(&output.stdout));
+    assert!(readme.contains(&format!("{digest}  -\n")), "the README shows another digest than {digest}");
+    assert!(readme.contains(&format!("revision v2.9.5@sha256:{digest}")), "the demo's output is old");
+}
+
+#[test]
+fn every_example_builds_without_a_warning() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    for example in fs::read_dir(examples).unwrap() {
+        let text = fs::read_to_string(example.unwrap().path().join("flux.yaml")).unwrap();
+        let output = build(&text, &[]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        assert_eq!(stderr(&output), "");
+    }
 }
