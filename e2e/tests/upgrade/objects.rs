@@ -118,6 +118,19 @@ pub(crate) async fn snapshot(client: &Client, version: &str) -> BTreeMap<String,
     objects
 }
 
+/// Panics with the objects that are not as they were before.
+pub(crate) async fn assert_unchanged(client: &Client, version: &str, before: &BTreeMap<String, Value>) {
+    let after = snapshot(client, version).await;
+    let mut changed = before.iter().filter(|(id, object)| after.get(*id) != Some(object));
+    if let Some((id, object)) = changed.next() {
+        panic!(
+            "{id} and {} more: {object:#} became {:#}",
+            changed.count(),
+            after.get(id).unwrap_or(&Value::Null)
+        );
+    }
+}
+
 /// The versions in which fields of any object are owned.
 pub(crate) async fn owned_versions(client: &Client, version: &str) -> Vec<String> {
     let mut versions = Vec::new();

@@ -257,6 +257,6 @@ async fn record(api: &Api<DynamicObject>, target: &Target, generation: i64) -> R
 }
 
 fn told(bridge: &Bridge, step: &str) {
-    let target = &bridge.target;
-    info!(definition = target.definition, version = target.resource.version, dropped = ?bridge.dropped, "{step}");
+    let Target { definition, resource, .. } = &bridge.target;
+    info!(definition, version = resource.version, dropped = bridge.dropped.join(", "), "{step}");
 }

@@ -102,27 +102,25 @@ async fn rewrite_one(
     } else {
         Api::all_with(client.clone(), &target.resource)
     };
-    let version = target.resource.version.clone();
+    let failed = |source| DefinitionError::Rewrite {
+        definition: target.definition.clone(),
+        object: id.clone(),
+        version: target.resource.version.clone(),
+        source,
+    };
     for _ in 0..CONFLICT_RETRIES {
         match write(&api, target, reach, &object).await {
             Ok(is_written) => return Ok(is_written),
             Err(error) if error.code() == Some(404) => return Ok(false),
             Err(error) if error.code() == Some(409) => {}
-            Err(source) => {
-                let definition = target.definition.clone();
-                return Err(DefinitionError::Rewrite { definition, object: id, version, source });
-            }
+            Err(error) => return Err(failed(error)),
         }
-        object = match bounded(api.get_metadata_opt(&id.name)).await {
-            Ok(Some(object)) => object,
-            Ok(None) => return Ok(false),
-            Err(source) => {
-                let definition = target.definition.clone();
-                return Err(DefinitionError::Rewrite { definition, object: id, version, source });
-            }
+        let Some(again) = bounded(api.get_metadata_opt(&id.name)).await.map_err(&failed)? else {
+            return Ok(false);
         };
+        object = again;
     }
-    Err(DefinitionError::Restless { object: id, version })
+    Err(DefinitionError::Restless { version: target.resource.version.clone(), object: id })
 }
 
 async fn write(

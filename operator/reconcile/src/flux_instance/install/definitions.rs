@@ -168,11 +168,11 @@ fn is_definition(object: &Value) -> bool {
     kind(object) == "CustomResourceDefinition"
 }
 
-/// What was done; none when nothing was.
+/// What was done; none when there was nothing to write.
 fn describe(rewritten: &Rewritten) -> Option<String> {
     let Rewritten { definition, version, dropped, objects } = rewritten;
     let objects = match objects {
-        0 if dropped.is_empty() => return None,
+        0 => return None,
         1 => "1 object".to_owned(),
         count => format!("{count} objects"),
     };
@@ -215,10 +215,11 @@ mod tests {
     fn what_was_rewritten_is_told_and_nothing_is_not() {
         let told = |dropped: &[&str], objects| describe(&rewritten(dropped, objects));
         assert_eq!(told(&[], 0), None);
+        assert_eq!(told(&["v1beta1"], 0), None);
         assert_eq!(told(&[], 1).unwrap(), "1 object of alerts.x in v1");
         assert_eq!(
-            told(&["v1beta1", "v1beta2"], 0).unwrap(),
-            "0 objects of alerts.x in v1, and v1beta1, v1beta2 dropped from it"
+            told(&["v1beta1", "v1beta2"], 2).unwrap(),
+            "2 objects of alerts.x in v1, and v1beta1, v1beta2 dropped from it"
         );
     }
 }
