@@ -1,14 +1,19 @@
-//! Kubernetes events on the objects of this operator: what a person sees in `kubectl describe`.
+//! Kubernetes events on the objects of this operator: what a person sees in `kubectl describe`. Some are told to
+//! [notification-controller](crate::notifications) too.
 
 use k8s_openapi::{
     api::core::v1::{Event, EventSource, ObjectReference},
     apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta, Time},
     jiff::Timestamp,
 };
-use kube::{Api, Client, api::PostParams};
+use kube::{Api, Client, Resource, api::PostParams};
+use operator_net::Url;
 use tracing::warn;
 
-use crate::error::bounded;
+use crate::{
+    error::bounded,
+    notifications::{About, Letter, Notification, Notifications, body},
+};
 
 /// The longest note of an event, in bytes: the API server refuses longer ones.
 const MAX_NOTE_BYTES: usize = 1_024;
@@ -22,6 +27,7 @@ pub struct Events {
     client: Client,
     /// Name of the pod.
     instance: Option<String>,
+    notifications: Option<Notifications>,
 }
 
 /// How much an event matters.
@@ -37,7 +43,33 @@ impl Events {
     /// Events from this process; `instance` is the name of the pod.
     #[must_use]
     pub fn new(client: Client, instance: Option<String>) -> Self {
-        Self { client, instance }
+        Self { client, instance, notifications: None }
+    }
+
+    /// The same, with somebody to notify.
+    #[must_use]
+    pub fn with_notifications(self, notifications: Notifications) -> Self {
+        Self { notifications: Some(notifications), ..self }
+    }
+
+    /// Sets the address of the instance's notification-controller, see [`Notifications::set_address`].
+    pub fn set_address(&self, address: Option<Url>) {
+        if let Some(notifications) = &self.notifications {
+            notifications.set_address(address);
+        }
+    }
+
+    /// Tells notification-controller of an object, where there is one. It is posted later, in the order of these
+    /// calls; this neither waits nor fails.
+    pub fn notify<K: Resource<DynamicType = ()>>(&self, object: &K, notification: &Notification<'_>) {
+        let Some(notifications) = self.notifications.as_ref().filter(|it| it.has_address()) else { return };
+        let reason = notification.reason.to_owned();
+        match body(&About::object(object), notification, self.instance(), Timestamp::now()) {
+            Ok(body) => notifications.send(Letter { reason, body }),
+            Err(error) => {
+                warn!(reason, error = %error, "failed to write an event for notification-controller");
+            }
+        }
     }
 
     /// Records an event on an object. Events are told to people, nothing depends on them: one that cannot be
@@ -80,9 +112,13 @@ impl Events {
             event_time: Some(MicroTime(now)),
             source: Some(EventSource { component: Some(crds::FIELD_MANAGER.to_owned()), host: None }),
             reporting_component: Some(crds::FIELD_MANAGER.to_owned()),
-            reporting_instance: Some(self.instance.clone().unwrap_or_else(|| crds::FIELD_MANAGER.to_owned())),
+            reporting_instance: Some(self.instance().to_owned()),
             ..Event::default()
         }
+    }
+
+    fn instance(&self) -> &str {
+        self.instance.as_deref().unwrap_or(crds::FIELD_MANAGER)
     }
 }
 

@@ -11,3 +11,6 @@ pub use client::{HttpClient, Limits};
 pub use error::{HttpError, Move, Request};
 pub use redact::{address, without_userinfo};
 pub use reqwest::Url;
+
+/// Why a text is no URL.
+pub type UrlError = <Url as std::str::FromStr>::Err;
