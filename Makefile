@@ -22,7 +22,7 @@ test-1.34: crds ## Run the tests that need a cluster, on Kubernetes 1.34
 	cargo build --bins --examples
 	E2E_KUBERNETES=1.34 cargo test --package e2e
 
-check: ## Formatting and lints
+check: crds ## Formatting and lints
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 

@@ -33,6 +33,15 @@ pub const PROGRESSING: &str = "Progressing";
 /// Reconciling: the last pass failed and another one follows by itself.
 pub const PROGRESSING_WITH_RETRY: &str = "ProgressingWithRetry";
 
+/// How the message of an uninstallation begins that is not finished and is tried again.
+pub const UNINSTALLATION_UNFINISHED: &str = "Uninstalling Flux is not finished";
+
+/// Event: custom resources could not be brought to the stored version. It is tried again with the next change.
+pub const MIGRATION_FAILED: &str = "MigrationFailed";
+
+/// Event: a definition is newer than the release, and was not applied.
+pub const DEFINITION_NEWER: &str = "DefinitionNewer";
+
 /// Event: the spec can be built, but part of it has no effect or is not what it seems.
 pub const BUILD_WARNING: &str = "BuildWarning";
 

@@ -23,6 +23,10 @@ pub const PROFILE: &str = "fluxcd.controlplane.io/profile";
 /// `status.lastHandledReconcileAt`.
 pub const REQUESTED_AT: &str = "reconcile.fluxcd.io/requestedAt";
 
+/// On an object of ours: equal to the annotation that asks for a pass, it asks for every custom resource of
+/// Flux to be written anew. It is echoed in `status.lastHandledForceAt`.
+pub const FORCE_AT: &str = "reconcile.fluxcd.io/forceAt";
+
 /// Label of a managed object: name of the `FluxInstance` that it belongs to.
 pub const OWNER_NAME: &str = "fluxcd.controlplane.io/name";
 

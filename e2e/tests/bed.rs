@@ -151,7 +151,8 @@ async fn an_operator_is_told_its_cluster_and_can_be_ended_in_both_ways() {
     };
     let first = Operator::start(plane, options()).unwrap();
     let error = first.wait_for_exit(Duration::from_millis(300)).await.unwrap_err();
-    let expected = format!("serve --quiet {} green", plane.kubeconfig().display());
+    let expected =
+        format!("serve --metrics-addr=0 --health-addr=0 --quiet {} green", plane.kubeconfig().display());
     let BedError::StillRunning { log, .. } = &error else { panic!("{error}") };
     assert_eq!(log.lines, [expected]);
     first.terminate();

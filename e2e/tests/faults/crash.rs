@@ -41,6 +41,7 @@ async fn a_crash_at_any_write_changes_nothing_in_the_end() {
     drop(bench);
     let mut fatal = Vec::new();
     for point in chosen(points(expected)) {
+        println!("now: {point}");
         // In a task of its own, so that the crashes after one that fails are tried too.
         match tokio::spawn(survive(point.clone(), expected)).await {
             Ok(took) => {

@@ -3,10 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
+use crds::FluxInstance;
 use e2e::proxy::{Effect, Record};
 use serde_json::{Value, json};
 use tokio::sync::OnceCell;
 
+use crate::LONG;
 use crate::bench::{ALL, Bench, ready};
 use crate::snapshot::{Objects, compare, differences, essence, forgotten, masked, misnamed, owned};
 
@@ -62,10 +64,8 @@ impl Stage {
         let at_ready = bench.wait_until_ready().await;
         let mut objects = owned(&bench.client).await;
         // What is being deleted may still be seen when the instance is ready.
-        objects.retain(|_, object| object["metadata"].get("deletionTimestamp").is_none());
-        bench.wait_until_quiet(QUIET).await;
-        let instance = bench.wait_until_ready().await;
-        let later = owned(&bench.client).await;
+        objects.retain(|_, object| !is_leaving(object));
+        let (instance, later) = Self::gone(bench).await;
         let settled = masked(&later);
         let changed = differences(&masked(&objects), &settled);
         assert!(changed.is_empty(), "it was ready before it had settled:\n{changed}");
@@ -80,6 +80,26 @@ impl Stage {
         assert!(misnamed.is_empty(), "another uid in the inventory than in the cluster: {misnamed:?}");
         Self { objects: settled, instance: essence(&instance) }
     }
+
+    /// Waits until what was taken away is gone and forgotten, and it is quiet then. The operator looks again for
+    /// what takes long to go, with longer and longer pauses.
+    async fn gone(bench: &Bench) -> (FluxInstance, Objects) {
+        let began = Instant::now();
+        loop {
+            bench.wait_until_quiet(QUIET).await;
+            let instance = bench.wait_until_ready().await;
+            let objects = owned(&bench.client).await;
+            let is_over = !objects.values().any(is_leaving) && misnamed(&objects, &instance).is_empty();
+            if is_over || began.elapsed() > LONG {
+                return (instance, objects);
+            }
+            println!("not all is gone after {:.1?}", began.elapsed());
+        }
+    }
+}
+
+fn is_leaving(object: &Value) -> bool {
+    object["metadata"].get("deletionTimestamp").is_some()
 }
 
 impl Life {

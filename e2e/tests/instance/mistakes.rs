@@ -83,6 +83,11 @@ async fn a_paused_instance_is_left_alone_until_it_is_resumed() {
     let edit = json!({"spec": {"replicas": 2}});
     deployments.patch("helm-controller", &PatchParams::default(), &Patch::Merge(&edit)).await.unwrap();
     flux.apply(&json!({"components": ["source-controller"]})).await;
+    // The edit comes to its end: an operator that did not pause would have undone it before.
+    let has_two = |deployment: &Deployment| {
+        deployment.status.as_ref().is_some_and(|status| status.ready_replicas == Some(2))
+    };
+    e2e::wait_for(&deployments, "helm-controller", has_two, LONG).await.unwrap();
 
     flux.annotate("fluxcd.controlplane.io/reconcile", json!("enabled")).await;
     let resumed = flux.wait_until_ready(LONG).await;

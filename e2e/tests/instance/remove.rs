@@ -49,9 +49,9 @@ async fn controllers_are_gone_before_anything_else_is_touched() {
 
     flux.instances().delete("flux", &DeleteParams::default()).await.unwrap();
     let deployments: Api<Deployment> = Api::namespaced(flux.client.clone(), "flux-system");
-    wait_until_gone(&deployments, "kustomize-controller", LONG).await.unwrap();
     let is_leaving = |pod: &Pod| pod.metadata.deletion_timestamp.is_some();
     e2e::wait_for(&pods, &pod, is_leaving, LONG).await.unwrap();
+    wait_until_gone(&deployments, "source-controller", LONG).await.unwrap();
     let held = kustomizations.get("app").await.unwrap();
     assert_eq!(held.finalizers(), ["finalizers.fluxcd.io", "example.com/other"]);
     assert!(held.metadata.deletion_timestamp.is_none());
@@ -72,6 +72,41 @@ async fn controllers_are_gone_before_anything_else_is_touched() {
     assert!(deployments.list(&ListParams::default()).await.unwrap().items.is_empty());
     let namespaces: Api<Namespace> = Api::all(flux.client.clone());
     assert!(namespaces.get("flux-system").await.unwrap().metadata.deletion_timestamp.is_none());
+    let maps: Api<ConfigMap> = Api::namespaced(flux.client.clone(), "default");
+    maps.get("workload").await.unwrap();
+}
+
+#[tokio::test]
+async fn a_component_that_leaves_is_gone_before_its_custom_resources_are_touched() {
+    let flux = Installation::start("instance-component").await.unwrap();
+    flux.apply(&json!({})).await;
+    flux.wait_until_ready(LONG).await;
+    apply_yaml(&flux.client, APPLICATION).await.unwrap();
+    let kind = GroupVersionKind::gvk("kustomize.toolkit.fluxcd.io", "v1", "Kustomization");
+    let kustomizations: Api<DynamicObject> =
+        Api::namespaced_with(flux.client.clone(), "default", &ApiResource::from_gvk(&kind));
+    let pods: Api<Pod> = Api::namespaced(flux.client.clone(), "flux-system");
+    let selector = ListParams::default().labels("app=kustomize-controller");
+    let pod = pods.list(&selector).await.unwrap().items[0].name_any();
+    hold(&pods, &pod, &["example.com/node"]).await;
+
+    flux.apply(&json!({"components": ["source-controller", "helm-controller"]})).await;
+    let is_leaving = |pod: &Pod| pod.metadata.deletion_timestamp.is_some();
+    e2e::wait_for(&pods, &pod, is_leaving, LONG).await.unwrap();
+    let deployments: Api<Deployment> = Api::namespaced(flux.client.clone(), "flux-system");
+    wait_until_gone(&deployments, "notification-controller", LONG).await.unwrap();
+    let held = kustomizations.get("app").await.unwrap();
+    assert!(held.metadata.deletion_timestamp.is_none(), "a running controller saw its custom resource go");
+    assert_eq!(held.finalizers().len(), 2);
+
+    hold(&pods, &pod, &[]).await;
+    let lost = |object: &DynamicObject| object.finalizers() == ["example.com/other"];
+    e2e::wait_for(&kustomizations, "app", lost, LONG).await.unwrap();
+    let free = json!({"metadata": {"finalizers": null}});
+    kustomizations.patch("app", &PatchParams::default(), &Patch::Merge(&free)).await.unwrap();
+    flux.wait_until_ready(LONG).await;
+    let definitions: Api<CustomResourceDefinition> = Api::all(flux.client.clone());
+    wait_until_gone(&definitions, "kustomizations.kustomize.toolkit.fluxcd.io", LONG).await.unwrap();
     let maps: Api<ConfigMap> = Api::namespaced(flux.client.clone(), "default");
     maps.get("workload").await.unwrap();
 }

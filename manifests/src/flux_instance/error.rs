@@ -29,6 +29,17 @@ pub enum BuildError {
     Patch(#[from] PatchError),
 }
 
+impl BuildError {
+    /// The distribution could not be read: it is not the spec that is at fault.
+    #[must_use]
+    pub fn is_unreadable(&self) -> bool {
+        matches!(
+            self,
+            Self::Election(ElectionError::Distribution(_)) | Self::Release(ReleaseError::Distribution(_))
+        )
+    }
+}
+
 /// A field whose value no object can be made of.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{field}: {problem}")]

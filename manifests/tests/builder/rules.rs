@@ -226,6 +226,20 @@ fn common_metadata_is_part_of_the_digest() {
 }
 
 #[test]
+fn common_metadata_cannot_take_an_object_from_its_owner() {
+    let built = built(&json!({"commonMetadata": {
+        "labels": {"fluxcd.controlplane.io/name": "other", "app.kubernetes.io/part-of": "platform"},
+        "annotations": {"fluxcd.controlplane.io/prune": "enabled"}
+    }}));
+    for object in &built.objects {
+        assert_eq!(object["metadata"]["labels"]["fluxcd.controlplane.io/name"], "flux");
+        assert_eq!(object["metadata"]["labels"]["app.kubernetes.io/part-of"], "platform");
+    }
+    let namespace = built.objects.iter().find(|object| kind(object) == "Namespace").unwrap();
+    assert_eq!(namespace["metadata"]["annotations"]["fluxcd.controlplane.io/prune"], "disabled");
+}
+
+#[test]
 fn a_field_that_no_object_can_be_made_of_is_named_with_a_good_value() {
     let registry = |registry: &str| json!({"distribution": {"version": "2.x", "registry": registry}});
     let sync = |fields: Value| {

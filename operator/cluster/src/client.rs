@@ -12,6 +12,10 @@ use thiserror::Error;
 /// How long a connection may take to come about.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// How long an open request may be silent. A watch ends by itself after 290 s, so silence beyond that is a
+/// connection that died without a word.
+const READ_TIMEOUT: Duration = Duration::from_mins(5);
+
 /// Why there is no connection.
 #[derive(Debug, Error)]
 #[expect(missing_docs, reason = "the messages document the variants and their fields")]
@@ -58,6 +62,7 @@ impl ConnectOptions {
     pub async fn connect(&self) -> Result<Connection, ConnectError> {
         let mut config = self.config().await?;
         config.connect_timeout = Some(CONNECT_TIMEOUT);
+        config.read_timeout = Some(READ_TIMEOUT);
         config.headers.extend(self.impersonation()?);
         let namespace = config.default_namespace.clone();
         let client = Client::try_from(config).map_err(|error| ConnectError::Client(Box::new(error)))?;

@@ -33,8 +33,10 @@ pub enum Deletion {
     Gone,
     /// It is being deleted; finalizers hold it.
     Terminating,
-    /// It stays, because it is not ours any more or a person said so. It is forgotten.
-    Kept,
+    /// It stays, because it belongs to somebody else now.
+    Foreign,
+    /// It stays, because its annotation says so.
+    Protected,
 }
 
 /// An object that could not be deleted.
@@ -69,7 +71,7 @@ pub async fn delete(
     entry: &InventoryEntry,
     owner: Owner<'_>,
 ) -> Result<Deletion, DeleteError> {
-    let Some(object) = ObjectId::parse(entry) else { return Ok(Deletion::Kept) };
+    let Some(object) = ObjectId::parse(entry) else { return Ok(Deletion::Foreign) };
     let outcome = delete_object(kinds, &object, entry, owner).await;
     outcome.map_err(|source| DeleteError { object, source })
 }
@@ -88,7 +90,10 @@ async fn delete_object(
     };
     let Some(live) = bounded(api.get_metadata_opt(&id.name)).await? else { return Ok(Deletion::Gone) };
     if !is_ours(&live, entry, owner) {
-        return Ok(Deletion::Kept);
+        return Ok(Deletion::Foreign);
+    }
+    if is_protected(&live) {
+        return Ok(Deletion::Protected);
     }
     if live.metadata.deletion_timestamp.is_some() {
         return Ok(Deletion::Terminating);
@@ -102,7 +107,7 @@ async fn request_deletion(
     live: &PartialObjectMeta<DynamicObject>,
 ) -> Result<Deletion, DeleteProblem> {
     let parameters = DeleteParams {
-        propagation_policy: Some(PropagationPolicy::Background),
+        propagation_policy: Some(propagation(&id.kind)),
         preconditions: Some(Preconditions { uid: live.metadata.uid.clone(), resource_version: None }),
         ..DeleteParams::default()
     };
@@ -123,8 +128,20 @@ async fn request_deletion(
 fn is_ours(live: &PartialObjectMeta<DynamicObject>, entry: &InventoryEntry, owner: Owner<'_>) -> bool {
     let label =
         |key: &str| live.metadata.labels.as_ref().and_then(|labels| labels.get(key)).map(String::as_str);
-    let prune = live.metadata.annotations.as_ref().and_then(|annotations| annotations.get(PRUNE));
     let has_labels = label(OWNER_NAME) == Some(owner.name) && label(OWNER_NAMESPACE) == Some(owner.namespace);
     let has_uid = entry.uid.is_none() || entry.uid == live.metadata.uid;
-    has_labels && has_uid && !prune.is_some_and(|prune| is_disabled(prune))
+    has_labels && has_uid
+}
+
+fn is_protected(live: &PartialObjectMeta<DynamicObject>) -> bool {
+    let prune = live.metadata.annotations.as_ref().and_then(|annotations| annotations.get(PRUNE));
+    prune.is_some_and(|prune| is_disabled(prune))
+}
+
+/// A Deployment stays until its pods are gone, so that no ReplicaSet starts another one behind it.
+fn propagation(kind: &str) -> PropagationPolicy {
+    match kind {
+        "Deployment" => PropagationPolicy::Foreground,
+        _ => PropagationPolicy::Background,
+    }
 }

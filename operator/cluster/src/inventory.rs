@@ -50,6 +50,14 @@ pub fn is_confirmed(recorded: &Inventory, object: &Value) -> bool {
     recorded.entries.iter().any(|entry| entry.id == id && entry.uid.is_some())
 }
 
+/// Forgets the uid of an object that is gone: the next one of its name will have another.
+pub fn forget_uid(inventory: &mut Inventory, object: &Value) {
+    let id = ObjectId::of(object).entry_id();
+    for entry in inventory.entries.iter_mut().filter(|entry| entry.id == id) {
+        entry.uid = None;
+    }
+}
+
 /// Records the uids of objects that were applied.
 pub fn confirm<'a>(inventory: &mut Inventory, live: impl IntoIterator<Item = &'a Value>) {
     for object in live {
@@ -65,7 +73,7 @@ mod tests {
     use crds::status::{Inventory, InventoryEntry};
     use serde_json::{Value, json};
 
-    use super::{confirm, intent, is_confirmed, stale};
+    use super::{confirm, forget_uid, intent, is_confirmed, stale};
 
     fn object(name: &str, uid: Option<&str>) -> Value {
         json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name, "namespace": "n", "uid": uid}})
@@ -105,5 +113,7 @@ mod tests {
         assert!(is_confirmed(&inventory, &object("a", None)));
         assert!(!is_confirmed(&inventory, &object("b", None)));
         assert_eq!(inventory, recorded(&[("a", Some("1")), ("b", None)]));
+        forget_uid(&mut inventory, &object("a", None));
+        assert!(!is_confirmed(&inventory, &object("a", None)));
     }
 }

@@ -25,10 +25,13 @@ use kube::{
     },
 };
 use serde_json::Value;
-use tokio::{sync::Notify, task::JoinSet};
+use tokio::{sync::Notify, task::JoinSet, time::sleep};
 use tracing::warn;
 
 use crate::{delete::Owner, error::explain, kinds::Kinds, takeover::is_ours};
+
+/// How long until a kind that could not be looked up is looked up again.
+const LOOKUP_INTERVAL: std::time::Duration = std::time::Duration::from_secs(10);
 
 /// The objects of one owner, and whether they are as they were applied.
 #[derive(Clone, Default)]
@@ -41,10 +44,19 @@ pub struct Managed {
 struct State {
     /// What our entry held after the last apply.
     applied: HashMap<ObjectId, u64>,
-    /// What our entry holds, as last seen; objects that were not seen by a watch are missing.
-    seen: HashMap<ObjectId, u64>,
+    /// What our entry holds, as last seen.
+    seen: HashMap<ObjectId, Seen>,
     /// The objects that are being deleted.
     leaving: HashSet<ObjectId>,
+}
+
+/// One state of an object.
+#[derive(Clone, Copy)]
+struct Seen {
+    /// What our entry holds.
+    fields: u64,
+    /// Versions of one object are numbers that grow; 0 when it is none.
+    version: u64,
 }
 
 /// Running watches, one a kind. Dropping it ends them.
@@ -59,9 +71,15 @@ impl Managed {
     pub fn note_applied(&self, live: &Value) {
         let id = ObjectId::of(live);
         let fields = fields_of(live.pointer("/metadata/managedFields").and_then(Value::as_array));
+        let version = live.pointer("/metadata/resourceVersion").and_then(Value::as_str);
         let mut state = self.lock();
         state.applied.insert(id.clone(), fields);
-        state.seen.insert(id, fields);
+        let is_overtaken = !state.see(id, Seen { fields, version: number(version) });
+        drop(state);
+        if is_overtaken {
+            // A watch showed a later state before the answer came.
+            self.drift.notify_one();
+        }
     }
 
     /// Forgets an object that is to be deleted; that it goes is no drift, and is told.
@@ -76,9 +94,16 @@ impl Managed {
     pub fn has_drifted(&self, id: &ObjectId) -> bool {
         let state = self.lock();
         match (state.applied.get(id), state.seen.get(id)) {
-            (Some(applied), Some(seen)) => applied != seen,
+            (Some(applied), Some(seen)) => *applied != seen.fields,
             _ => true,
         }
+    }
+
+    /// Whether an object that was applied is known to be gone.
+    #[must_use]
+    pub fn is_gone(&self, id: &ObjectId) -> bool {
+        let state = self.lock();
+        state.applied.contains_key(id) && !state.seen.contains_key(id)
     }
 
     /// Ends when an object drifts, or one that was to be deleted is gone.
@@ -91,12 +116,12 @@ impl Managed {
         *self.lock() = State::default();
     }
 
-    fn see(&self, id: ObjectId, fields: u64) {
+    fn see(&self, id: ObjectId, seen: Seen) {
         let mut state = self.lock();
-        let has_drifted = state.applied.get(&id).is_some_and(|applied| *applied != fields);
-        state.seen.insert(id, fields);
+        let has_drifted = state.applied.get(&id).is_some_and(|applied| *applied != seen.fields);
+        let is_news = state.see(id, seen);
         drop(state);
-        if has_drifted {
+        if has_drifted && is_news {
             self.drift.notify_one();
         }
     }
@@ -128,6 +153,17 @@ impl Managed {
     }
 }
 
+impl State {
+    /// Takes note of a state, unless a later one is known; says whether it did.
+    fn see(&mut self, id: ObjectId, seen: Seen) -> bool {
+        if self.seen.get(&id).is_some_and(|known| known.version > seen.version) {
+            return false;
+        }
+        self.seen.insert(id, seen);
+        true
+    }
+}
+
 impl Watches {
     /// Watches these kinds too. Kinds that are watched already go on being watched.
     pub fn extend(
@@ -149,11 +185,13 @@ impl Watches {
 
 /// Watches the objects of a kind for as long as the task lives.
 async fn watch(kinds: Arc<Kinds>, kind: GroupVersionKind, selector: String, managed: Managed) {
-    let api: Api<PartialObjectMeta<DynamicObject>> = match kinds.all_metadata(&kind).await {
-        Ok(api) => api,
-        Err(error) => {
-            warn!(kind = kind.kind, error = explain(&error), "drift of a kind is not noticed");
-            return;
+    let api: Api<PartialObjectMeta<DynamicObject>> = loop {
+        match kinds.all_metadata(&kind).await {
+            Ok(api) => break api,
+            Err(error) => {
+                warn!(kind = kind.kind, error = explain(&error), "drift of a kind is not noticed yet");
+                sleep(LOOKUP_INTERVAL).await;
+            }
         }
     };
     let configuration = watcher::Config::default().labels(&selector);
@@ -164,10 +202,10 @@ async fn watch(kinds: Arc<Kinds>, kind: GroupVersionKind, selector: String, mana
             Ok(Event::Init) => listed.clear(),
             Ok(Event::InitApply(object)) => {
                 listed.insert(id_of(&kind, &object));
-                managed.see(id_of(&kind, &object), fields_of_typed(&object));
+                managed.see(id_of(&kind, &object), seen_in(&object));
             }
             Ok(Event::InitDone) => managed.see_all(&kind, &listed),
-            Ok(Event::Apply(object)) => managed.see(id_of(&kind, &object), fields_of_typed(&object)),
+            Ok(Event::Apply(object)) => managed.see(id_of(&kind, &object), seen_in(&object)),
             Ok(Event::Delete(object)) => managed.see_gone(&id_of(&kind, &object)),
             Err(error) => warn!(kind = kind.kind, error = explain(&error), "failed to watch managed objects"),
         }
@@ -189,14 +227,19 @@ fn fields_of(entries: Option<&Vec<Value>>) -> u64 {
     fingerprint(ours.and_then(|entry| entry.get("fieldsV1")))
 }
 
-fn fields_of_typed(object: &PartialObjectMeta<DynamicObject>) -> u64 {
+fn seen_in(object: &PartialObjectMeta<DynamicObject>) -> Seen {
     let is_ours = |entry: &&ManagedFieldsEntry| {
         entry.manager.as_deref() == Some(crds::FIELD_MANAGER)
             && entry.operation.as_deref() == Some("Apply")
             && entry.subresource.is_none()
     };
     let ours = object.metadata.managed_fields.iter().flatten().find(is_ours);
-    fingerprint(ours.and_then(|entry| entry.fields_v1.as_ref()).map(|fields| &fields.0))
+    let fields = fingerprint(ours.and_then(|entry| entry.fields_v1.as_ref()).map(|fields| &fields.0));
+    Seen { fields, version: number(object.metadata.resource_version.as_deref()) }
+}
+
+fn number(version: Option<&str>) -> u64 {
+    version.and_then(|version| version.parse().ok()).unwrap_or_default()
 }
 
 fn fingerprint(fields: Option<&Value>) -> u64 {
@@ -215,7 +258,7 @@ mod tests {
     use serde_json::{Value, json};
     use tokio::time::timeout;
 
-    use super::{Managed, fields_of};
+    use super::{Managed, Seen, fields_of};
 
     fn object(fields: &Value) -> Value {
         let entry = |manager: &str, fields: &Value| json!({"manager": manager, "operation": "Apply", "fieldsV1": fields});
@@ -226,7 +269,8 @@ mod tests {
     }
 
     fn seen(managed: &Managed, live: &Value) {
-        managed.see(ObjectId::of(live), fields_of(live["metadata"]["managedFields"].as_array()));
+        let fields = fields_of(live["metadata"]["managedFields"].as_array());
+        managed.see(ObjectId::of(live), Seen { fields, version: 0 });
     }
 
     async fn is_told(managed: &Managed) -> bool {
@@ -257,6 +301,22 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_later_state_is_not_overwritten_by_an_earlier_one() {
+        let managed = Managed::default();
+        let at = |version: &str, fields: &Value| {
+            let mut live = object(fields);
+            live["metadata"]["resourceVersion"] = json!(version);
+            live
+        };
+        let ours = at("5", &json!({"f:spec": {"f:replicas": {}}}));
+        let fields = fields_of(object(&json!({}))["metadata"]["managedFields"].as_array());
+        managed.see(ObjectId::of(&ours), Seen { fields, version: 6 });
+        managed.note_applied(&ours);
+        assert!(is_told(&managed).await);
+        assert!(managed.has_drifted(&ObjectId::of(&ours)));
+    }
+
+    #[tokio::test]
     async fn an_object_that_is_deleted_is_drift() {
         let managed = Managed::default();
         let live = object(&json!({}));
@@ -264,6 +324,7 @@ mod tests {
         managed.see_gone(&ObjectId::of(&live));
         assert!(is_told(&managed).await);
         assert!(managed.has_drifted(&ObjectId::of(&live)));
+        assert!(managed.is_gone(&ObjectId::of(&live)));
     }
 
     #[tokio::test]

@@ -15,19 +15,22 @@ use crate::error::{RequestError, bounded};
 /// object as it is then; none when it is gone.
 ///
 /// # Errors
-/// When the API server refuses, or does not answer.
+/// When the object is another one, or was changed since it was read (409), the API server refuses, or does not
+/// answer.
 pub async fn apply_status<K>(
     api: &Api<K>,
-    name: &str,
+    object: &K,
     status: &impl Serialize,
 ) -> Result<Option<K>, RequestError>
 where
     K: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned,
 {
+    let metadata = object.meta();
+    let name = metadata.name.as_deref().unwrap_or_default();
     let object = json!({
         "apiVersion": K::api_version(&()),
         "kind": K::kind(&()),
-        "metadata": {"name": name},
+        "metadata": {"name": name, "uid": metadata.uid, "resourceVersion": metadata.resource_version},
         "status": status,
     });
     let parameters = PatchParams::apply(crds::FIELD_MANAGER).force();

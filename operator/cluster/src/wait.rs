@@ -232,24 +232,31 @@ pub async fn until_no_pods(
     let pods: Api<PartialObjectMeta<Pod>> = Api::namespaced(client.clone(), namespace);
     let mut events = Box::pin(watcher(pods, watcher::Config::default().labels(selector)).default_backoff());
     let mut present = BTreeSet::new();
+    // Nothing is known before the first list, and again while a new one is made.
+    let mut is_listed = false;
     let mut failure = None;
     while let Ok(Some(event)) = timeout_at(deadline, events.next()).await {
         failure = None;
         match event {
-            Ok(Event::Init) => present.clear(),
+            Ok(Event::Init) => {
+                present.clear();
+                is_listed = false;
+            }
             Ok(Event::InitApply(pod) | Event::Apply(pod)) => {
                 present.insert(pod.name_any());
             }
             Ok(Event::Delete(pod)) => {
                 present.remove(&pod.name_any());
-                if present.is_empty() {
-                    return Ok(Vec::new());
-                }
             }
-            Ok(Event::InitDone) if present.is_empty() => return Ok(Vec::new()),
-            Ok(Event::InitDone) => {}
+            Ok(Event::InitDone) => is_listed = true,
             Err(error) => failure = Some(explain(&error)),
         }
+        if is_listed && failure.is_none() && present.is_empty() {
+            return Ok(Vec::new());
+        }
+    }
+    if failure.is_none() && !is_listed {
+        failure = Some("the API server did not list the pods".to_owned());
     }
     match failure {
         Some(problem) => Err(RequestError::Unwatchable(problem)),

@@ -20,6 +20,8 @@ pub struct Folder {
 pub enum FolderError {
     #[error("{} has no folder flux/ with a folder for each version of Flux, such as flux/v2.9.5/", root.display())]
     NoReleases { root: PathBuf },
+    #[error("failed to read {}", root.display())]
+    Unreadable { root: PathBuf, source: io::Error },
 }
 
 impl Folder {
@@ -29,8 +31,13 @@ impl Folder {
     /// When it does not hold a folder `flux/`.
     pub fn open_distribution(root: impl Into<PathBuf>) -> Result<Self, FolderError> {
         let root = root.into();
-        if !root.join("flux").is_dir() {
-            return Err(FolderError::NoReleases { root });
+        match fs::metadata(root.join("flux")) {
+            Ok(metadata) if metadata.is_dir() => {}
+            Ok(_) => return Err(FolderError::NoReleases { root }),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(FolderError::NoReleases { root });
+            }
+            Err(source) => return Err(FolderError::Unreadable { root, source }),
         }
         let origin = root.display().to_string();
         Ok(Self { root, origin })

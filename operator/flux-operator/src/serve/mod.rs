@@ -2,7 +2,7 @@
 
 mod flags;
 
-use std::{env, io, time::Duration};
+use std::{env, io};
 
 use kube::Client;
 use operator_cluster::{
@@ -18,7 +18,6 @@ use tokio::{
     runtime::{Builder, Runtime},
     signal::unix::{SignalKind, signal},
     sync::watch,
-    time::timeout,
 };
 use tracing::{error, info, warn};
 
@@ -26,9 +25,6 @@ pub(crate) use flags::{Flags, FlagsError};
 
 /// Threads that run the reconcilers: they mostly wait for the API server.
 const WORKER_THREADS: usize = 2;
-
-/// How long the end may take after a signal. Kubernetes waits for 30 s before it kills.
-const STOP_DEADLINE: Duration = Duration::from_secs(10);
 
 /// Why the operator does not run, or stopped.
 #[derive(Debug, Error)]
@@ -128,14 +124,10 @@ async fn lead(
     if let Some(loss) = loss {
         return Err(ServeError::Lost(loss));
     }
-    if flags.leader_election_release_on_cancel {
-        match timeout(STOP_DEADLINE, leadership.release()).await {
-            Ok(Ok(())) => {}
-            Ok(Err(problem)) => {
-                error!(error = operator_cluster::explain(&problem), "the lease is not released");
-            }
-            Err(_) => error!("the lease is not released: the API server does not answer"),
-        }
+    if flags.leader_election_release_on_cancel
+        && let Err(problem) = leadership.release().await
+    {
+        error!(error = operator_cluster::explain(&problem), "the lease is not released");
     }
     Ok(())
 }

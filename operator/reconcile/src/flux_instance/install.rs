@@ -11,17 +11,20 @@ use operator_cluster::{
     Takeover,
     apply::{Applier, ApplyError, Desired},
     definitions::DefinitionError,
-    delete::{DeleteError, Deletion, Owner, delete},
+    delete::Owner,
     events::Severity,
     explain,
-    inventory::{confirm, intent, is_confirmed, stale},
+    inventory::{confirm, forget_uid, intent, is_confirmed, stale},
     wait::{WaitError, until_ready},
 };
 use serde_json::Value;
 use thiserror::Error;
 use tracing::{error, info};
 
-use super::pass::{Outcome, Pass, PassError};
+use super::{
+    pass::{Outcome, Pass, PassError},
+    removal::RemovalError,
+};
 use crate::{conditions::find, schedule};
 use definitions::Report;
 
@@ -41,8 +44,8 @@ enum InstallError {
     Definitions(Vec<DefinitionError>),
     #[error("{}", sentences(.0))]
     Apply(Vec<ApplyError>),
-    #[error("{}", sentences(.0))]
-    Delete(Vec<DeleteError>),
+    #[error(transparent)]
+    Removal(#[from] RemovalError),
     #[error("{stage} are {source}")]
     Stage { stage: &'static str, source: WaitError },
     #[error(transparent)]
@@ -83,6 +86,8 @@ impl Pass<'_> {
             Work { built, inventory, recorded, pending, live: Vec::new(), report: Report::default() };
         if is_changed {
             self.announce(&work, is_new).await?;
+        } else {
+            self.record_losses(&mut work).await?;
         }
         let done = tokio::select! {
             done = self.bring_about(&mut work) => done,
@@ -116,6 +121,18 @@ impl Pass<'_> {
             self.tell(Severity::Normal, conditions::PROGRESSING, &message).await;
         }
         Ok(())
+    }
+
+    /// An object that somebody deleted comes back as another one: its uid is forgotten before that, so that a
+    /// crash in between leaves no entry that names an object which is not ours.
+    async fn record_losses(&mut self, work: &mut Work<'_>) -> Result<(), PassError> {
+        let managed = &self.reconciler.managed;
+        for object in work.pending.iter().filter(|object| managed.is_gone(&ObjectId::of(object))) {
+            forget_uid(&mut work.inventory, object);
+        }
+        let mut status = self.status();
+        status.inventory = Some(work.inventory.clone());
+        self.write(status).await
     }
 
     async fn bring_about(&self, work: &mut Work<'_>) -> Result<(), InstallError> {
@@ -167,24 +184,10 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Deletes what left the build, in reverse order. What is not confirmed gone stays recorded.
+    /// Deletes what left the build. What is not confirmed gone stays recorded.
     async fn prune(&self, work: &mut Work<'_>) -> Result<(), InstallError> {
-        let mut left: Vec<_> = stale(&work.inventory, &work.built.objects).cloned().collect();
-        left.reverse();
-        let mut failures = Vec::new();
-        for entry in left {
-            if let Some(id) = ObjectId::parse(&entry) {
-                self.reconciler.managed.note_leaving(&id);
-            }
-            match delete(&self.reconciler.kinds, &entry, self.owner()).await {
-                Ok(Deletion::Gone | Deletion::Kept) => {
-                    work.inventory.entries.retain(|known| known.id != entry.id);
-                }
-                Ok(Deletion::Terminating) => {}
-                Err(failure) => failures.push(failure),
-            }
-        }
-        if failures.is_empty() { Ok(()) } else { Err(InstallError::Delete(failures)) }
+        let left: Vec<_> = stale(&work.inventory, &work.built.objects).cloned().collect();
+        Ok(self.remove(&mut work.inventory, &left).await?)
     }
 
     /// Watches all that was applied.
@@ -201,6 +204,7 @@ impl Pass<'_> {
         let outcome = if is_leaving { Outcome::Leaving } else { Outcome::Ready };
         let attempt =
             self.attempt(format!("sha256:{}", work.built.digest()), Some(work.built.version.original()));
+        self.observed.now = super::now();
         let mut old = self.status();
         old.inventory = Some(work.inventory.clone());
         let is_full = work.pending.len() == work.built.objects.len();
@@ -243,6 +247,7 @@ impl Pass<'_> {
         let message = explain(problem);
         let attempt =
             self.attempt(format!("sha256:{}", work.built.digest()), Some(work.built.version.original()));
+        self.observed.now = super::now();
         let mut old = self.status();
         let is_news = !self.observed.says(&old, conditions::RECONCILIATION_FAILED, &message);
         old.inventory = Some(work.inventory.clone());
@@ -256,7 +261,10 @@ impl Pass<'_> {
     }
 
     async fn interrupt(&mut self, work: &Work<'_>) -> Result<Outcome, PassError> {
-        let message = "The wait for readiness was given up because the FluxInstance changed";
+        let message = "The pass was given up because the FluxInstance changed";
+        // What was applied last may not be recorded with its uid.
+        self.reconciler.managed.forget();
+        self.observed.now = super::now();
         let mut old = self.status();
         old.inventory = Some(work.inventory.clone());
         let status = self.observed.failed(&old, conditions::HEALTH_CHECK_CANCELED, message, None);
@@ -299,7 +307,7 @@ fn stage_name(stage: Stage) -> &'static str {
 }
 
 /// The failures in one message, in order of their objects.
-fn sentences<E: std::error::Error + 'static>(failures: &[E]) -> String {
+pub(super) fn sentences<E: std::error::Error + 'static>(failures: &[E]) -> String {
     let mut sentences: Vec<String> = failures.iter().map(|failure| explain(failure)).collect();
     sentences.sort();
     let more = sentences.len().saturating_sub(NAMED_OBJECTS);

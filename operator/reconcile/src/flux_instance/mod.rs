@@ -20,6 +20,7 @@
 mod info;
 mod install;
 mod pass;
+mod removal;
 mod status;
 mod uninstall;
 
@@ -53,7 +54,7 @@ use tokio::{
     sync::watch,
     time::{Instant, sleep},
 };
-use tracing::{error, warn};
+use tracing::{debug, error, warn};
 
 use crate::{
     backoff::{Backoff, RetryDelays},
@@ -161,9 +162,19 @@ impl FluxInstanceReconciler {
         let mut events = Box::pin(watcher(instances, configuration).default_backoff());
         let mut told = BTreeSet::new();
         while let Some(event) = events.next().await {
-            if let Ok(Event::InitApply(stray) | Event::Apply(stray)) = event
-                && told.insert(stray.metadata.uid.clone())
-            {
+            let stray = match event {
+                Ok(Event::InitApply(stray) | Event::Apply(stray)) => stray,
+                Ok(Event::Delete(stray)) => {
+                    told.remove(&stray.metadata.uid);
+                    continue;
+                }
+                Ok(Event::Init | Event::InitDone) => continue,
+                Err(problem) => {
+                    debug!(error = explain(&problem), "failed to watch FluxInstances elsewhere");
+                    continue;
+                }
+            };
+            if told.insert(stray.metadata.uid.clone()) {
                 let message = format!(
                     "This FluxInstance is ignored: the operator reconciles the one in namespace {}, where it runs; create it there",
                     self.settings.namespace
@@ -195,7 +206,10 @@ impl FluxInstanceReconciler {
                         drift.reset();
                     }
                     last_drift = Instant::now();
-                    sleep(drift.next_delay()).await;
+                    tokio::select! {
+                        () = sleep(drift.next_delay()) => {}
+                        () = changed(seen.clone(), trigger.as_ref()) => {}
+                    }
                 }
             }
         }
@@ -217,6 +231,11 @@ impl FluxInstanceReconciler {
         self.seen.send_if_modified(|seen| {
             let is_later = seen.as_deref().is_none_or(|known| is_later(&instance.metadata, &known.metadata));
             if is_later {
+                if let Some(known) =
+                    seen.as_deref().filter(|known| known.metadata.uid != instance.metadata.uid)
+                {
+                    self.metrics.remove_instance(known.metadata.uid.as_deref().unwrap_or_default());
+                }
                 self.metrics.set_instance(&info::of(instance));
                 *seen = Some(Box::new(instance.clone()));
             }
@@ -288,7 +307,7 @@ fn next(outcome: Outcome, interval: Option<Duration>, backoff: &mut Backoff) -> 
             backoff.reset();
             interval
         }
-        Outcome::Failed | Outcome::Leaving => Some(backoff.next_delay()),
+        Outcome::Failed | Outcome::Leaving | Outcome::Conflict => Some(backoff.next_delay()),
         Outcome::Interrupted => Some(Duration::ZERO),
         Outcome::Stalled | Outcome::Disabled | Outcome::Gone => None,
     }

@@ -10,7 +10,7 @@ use data_encoding::HEXLOWER;
 use kube::Resource as _;
 use manifests::{
     distribution::{Distribution, Embedded, Texts},
-    flux_instance::{Build, build},
+    flux_instance::{Build, BuildError, build},
 };
 use operator_cluster::{
     RequestError,
@@ -45,6 +45,8 @@ pub(super) enum Outcome {
     Disabled,
     /// The instance changed meanwhile.
     Interrupted,
+    /// Somebody else wrote the instance meanwhile: the pass starts anew from what is there.
+    Conflict,
     /// The instance is gone.
     Gone,
 }
@@ -56,7 +58,7 @@ impl Outcome {
             Self::Ready | Self::Leaving => operator_telemetry::Outcome::RequeueAfter,
             Self::Failed => operator_telemetry::Outcome::Error,
             Self::Stalled => operator_telemetry::Outcome::TerminalError,
-            Self::Interrupted => operator_telemetry::Outcome::Requeue,
+            Self::Interrupted | Self::Conflict => operator_telemetry::Outcome::Requeue,
             Self::Disabled | Self::Gone => operator_telemetry::Outcome::Success,
         }
     }
@@ -65,6 +67,10 @@ impl Outcome {
 /// Why a pass could not tell how it ended.
 #[derive(Debug, Error)]
 pub(super) enum PassError {
+    #[error("the FluxInstance is gone")]
+    Gone,
+    #[error("the FluxInstance was changed by somebody else")]
+    Conflict,
     #[error("failed to write the status")]
     Status(#[source] RequestError),
     #[error("failed to change the finalizer")]
@@ -88,6 +94,8 @@ enum Decision {
     Uninstall,
     AddFinalizer,
     Stall(String),
+    /// The manifests cannot be read; another try may succeed.
+    Retry(String),
     Install(Box<Build>),
 }
 
@@ -107,15 +115,24 @@ impl<'a> Pass<'a> {
     pub(super) async fn run(mut self, newer: impl Future<Output = ()>) -> Outcome {
         let outcome = match self.decide().await {
             Ok(Decision::Disable) => self.disable().await,
-            Ok(Decision::Uninstall) => self.uninstall().await,
+            Ok(Decision::Uninstall) => self.uninstall(newer).await,
             Ok(Decision::AddFinalizer) => self.add_finalizer().await,
             Ok(Decision::Stall(message)) => self.stall(&message).await,
+            Ok(Decision::Retry(message)) => self.retry(&message).await,
             Ok(Decision::Install(built)) => self.install(&built, newer).await,
             Err(error) => Err(error),
         };
         outcome.unwrap_or_else(|problem| {
-            error!(error = explain(&problem), "the pass over the FluxInstance could not be recorded");
-            Outcome::Failed
+            // What was applied and could not be recorded is applied and recorded by the next pass.
+            self.reconciler.managed.forget();
+            match problem {
+                PassError::Gone => Outcome::Gone,
+                PassError::Conflict => Outcome::Conflict,
+                problem => {
+                    error!(error = explain(&problem), "the pass over the FluxInstance could not be recorded");
+                    Outcome::Failed
+                }
+            }
         })
     }
 
@@ -136,14 +153,15 @@ impl<'a> Pass<'a> {
         let (instance, namespace) = (self.instance.clone(), self.reconciler.settings.namespace.clone());
         let storage_path = self.reconciler.settings.storage_path.clone();
         let built = spawn_blocking(move || {
-            let built = build(&instance, &namespace, open_distribution(&storage_path).as_ref());
+            let distribution = open_distribution(&storage_path)?;
+            let built = build(&instance, &namespace, distribution.as_ref())?;
             // The digest takes a while too, so it is computed here, off the threads of the runtime.
-            built.inspect(|built| {
-                let _ = built.digest();
-            })
+            let _ = built.digest();
+            Ok::<_, ManifestsError>(built)
         });
         Ok(match built.await? {
             Ok(built) => Decision::Install(Box::new(built)),
+            Err(error) if error.is_transient() => Decision::Retry(explain(&error)),
             Err(error) => Decision::Stall(explain(&error)),
         })
     }
@@ -172,10 +190,7 @@ impl<'a> Pass<'a> {
 
     async fn change_finalizers(&mut self, finalizers: &[String]) -> Result<Outcome, PassError> {
         let changed = set_finalizers(&self.reconciler.instances(), &self.instance, finalizers).await;
-        if let Some(instance) = changed.map_err(PassError::Finalizer)? {
-            self.reconciler.note(&instance);
-            self.instance = instance;
-        }
+        self.take(changed, PassError::Finalizer)?;
         Ok(Outcome::Interrupted)
     }
 
@@ -194,6 +209,18 @@ impl<'a> Pass<'a> {
             self.tell(Severity::Warning, conditions::BUILD_FAILED, message).await;
         }
         Ok(Outcome::Stalled)
+    }
+
+    async fn retry(&mut self, message: &str) -> Result<Outcome, PassError> {
+        let old = self.status();
+        let is_news = !self.observed.says(&old, conditions::ARTIFACT_FAILED, message);
+        let status = self.observed.failed(&old, conditions::ARTIFACT_FAILED, message, None);
+        self.write(status).await?;
+        if is_news {
+            error!(reason = conditions::ARTIFACT_FAILED, "{message}");
+            self.tell(Severity::Warning, conditions::ARTIFACT_FAILED, message).await;
+        }
+        Ok(Outcome::Failed)
     }
 
     /// Tells what a user should look at, once for each state.
@@ -246,12 +273,26 @@ impl<'a> Pass<'a> {
         if self.instance.status.as_ref() == Some(&status) {
             return Ok(());
         }
-        let written = apply_status(&self.reconciler.instances(), crds::INSTANCE_NAME, &status).await;
-        if let Some(instance) = written.map_err(PassError::Status)? {
-            self.reconciler.note(&instance);
-            self.instance = instance;
+        let written = apply_status(&self.reconciler.instances(), &self.instance, &status).await;
+        self.take(written, PassError::Status)
+    }
+
+    /// Goes on with the instance as a write left it.
+    fn take(
+        &mut self,
+        written: Result<Option<FluxInstance>, RequestError>,
+        failed: impl FnOnce(RequestError) -> PassError,
+    ) -> Result<(), PassError> {
+        match written {
+            Ok(Some(instance)) => {
+                self.reconciler.note(&instance);
+                self.instance = instance;
+                Ok(())
+            }
+            Ok(None) => Err(PassError::Gone),
+            Err(error) if error.code() == Some(409) => Err(PassError::Conflict),
+            Err(error) => Err(failed(error)),
         }
-        Ok(())
     }
 
     pub(super) async fn tell(&self, severity: Severity, reason: &str, note: &str) {
@@ -264,9 +305,30 @@ fn unsupported_field(instance: &FluxInstance) -> Option<&'static str> {
     instance.spec.distribution.artifact.is_some().then_some("spec.distribution.artifact")
 }
 
-fn open_distribution(storage_path: &Path) -> Box<dyn Distribution> {
+/// Why there is nothing to install.
+#[derive(Debug, Error)]
+enum ManifestsError {
+    #[error(transparent)]
+    Folder(#[from] FolderError),
+    #[error(transparent)]
+    Build(#[from] BuildError),
+}
+
+impl ManifestsError {
+    /// The files may be readable later; a spec stays what it is.
+    fn is_transient(&self) -> bool {
+        match self {
+            Self::Folder(_) => true,
+            Self::Build(error) => error.is_unreadable(),
+        }
+    }
+}
+
+/// The distribution in the folder, or the embedded one when there is none.
+fn open_distribution(storage_path: &Path) -> Result<Box<dyn Distribution>, FolderError> {
     match Folder::open_distribution(storage_path) {
-        Ok(folder) => Box::new(Texts(folder)),
-        Err(FolderError::NoReleases { .. }) => Box::new(Embedded),
+        Ok(folder) => Ok(Box::new(Texts(folder))),
+        Err(FolderError::NoReleases { .. }) => Ok(Box::new(Embedded)),
+        Err(error) => Err(error),
     }
 }

@@ -144,6 +144,13 @@ impl Observed {
     /// The status while Flux is being removed.
     pub(super) fn uninstalling(&self, old: &FluxInstanceStatus) -> FluxInstanceStatus {
         let mut status = old.clone();
+        let is_retry = find(&old.conditions, conditions::READY).is_some_and(|ready| {
+            ready.observed_generation == self.generation
+                && ready.message.starts_with(conditions::UNINSTALLATION_UNFINISHED)
+        });
+        if is_retry {
+            return status;
+        }
         let message = "Uninstalling Flux";
         let mut conditions = self.conditions(&mut status);
         conditions.remove(conditions::STALLED);

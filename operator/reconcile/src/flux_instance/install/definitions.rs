@@ -15,15 +15,6 @@ use tracing::{info, warn};
 use super::{InstallError, Work, sentences};
 use crate::flux_instance::pass::Pass;
 
-/// Annotation: equal to the one that asks for a pass, it asks for every custom resource to be written anew.
-const FORCE_AT: &str = "reconcile.fluxcd.io/forceAt";
-
-/// Event: custom resources could not be brought to the stored version. It is tried again with the next change.
-const MIGRATION_FAILED: &str = "MigrationFailed";
-
-/// Event: a definition is newer than the release, and was not applied.
-const DEFINITION_NEWER: &str = "DefinitionNewer";
-
 /// What became of definitions, besides being applied.
 #[derive(Debug, Default)]
 pub(super) struct Report {
@@ -121,8 +112,8 @@ impl Pass<'_> {
                 "CustomResourceDefinition {definition} is of Flux {release}, which is newer than {}: it was left as it is; choose a newer Flux with spec.distribution.version",
                 version.original()
             );
-            warn!(reason = DEFINITION_NEWER, "{message}");
-            self.tell(Severity::Warning, DEFINITION_NEWER, &message).await;
+            warn!(reason = conditions::DEFINITION_NEWER, "{message}");
+            self.tell(Severity::Warning, conditions::DEFINITION_NEWER, &message).await;
         }
     }
 
@@ -139,16 +130,16 @@ impl Pass<'_> {
                 "Some custom resources are not in the stored version: {}",
                 sentences(&report.failures)
             );
-            warn!(reason = MIGRATION_FAILED, "{message}");
-            self.tell(Severity::Warning, MIGRATION_FAILED, &message).await;
+            warn!(reason = conditions::MIGRATION_FAILED, "{message}");
+            self.tell(Severity::Warning, conditions::MIGRATION_FAILED, &message).await;
         }
     }
 
     /// The value of the annotation that asks for every custom resource to be written, unless that was done.
     pub(super) fn force_request(&self) -> Option<String> {
         let annotation = |key: &str| self.instance.metadata.annotations.as_ref()?.get(key).cloned();
-        let force =
-            annotation(FORCE_AT).filter(|force| annotation(keys::REQUESTED_AT).as_ref() == Some(force))?;
+        let force = annotation(keys::FORCE_AT)
+            .filter(|force| annotation(keys::REQUESTED_AT).as_ref() == Some(force))?;
         let handled = self.instance.status.as_ref().and_then(|status| status.last_handled_force_at.as_ref());
         (handled != Some(&force)).then_some(force)
     }

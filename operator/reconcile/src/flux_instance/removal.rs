@@ -1,0 +1,164 @@
+//! Deleting recorded objects in an order that does no harm to what Flux manages.
+//!
+//! A controller that still runs when its custom resources go would delete the workloads that they stand for.
+//! So where definitions are to go, the controllers go first, and nothing else is touched until their pods are
+//! gone; then the custom resources lose the finalizer that only those controllers could serve; then everything
+//! else goes, in reverse order of its creation.
+
+use std::time::Duration;
+
+use crds::{
+    ObjectId,
+    status::{Inventory, InventoryEntry},
+};
+use operator_cluster::{
+    KindError, RequestError,
+    delete::{DeleteError, Deletion, delete},
+    finalizers::{FinalizersError, strip},
+    wait::{until_gone, until_no_pods},
+};
+use thiserror::Error;
+use tracing::{info, warn};
+
+use super::{install::sentences, pass::Pass};
+
+/// The finalizer of Flux's custom resources.
+const FLUX_FINALIZER: &str = "finalizers.fluxcd.io";
+
+/// How long pods and definitions may take to go before the removal is tried anew.
+pub(super) const GONE_TIMEOUT: Duration = Duration::from_mins(5);
+
+/// What stops a removal. It is tried again.
+#[derive(Debug, Error)]
+pub(super) enum RemovalError {
+    #[error("{}", sentences(.0))]
+    Delete(Vec<DeleteError>),
+    #[error("failed to see whether the controllers have stopped; none of their custom resources was touched")]
+    Pods(#[source] RequestError),
+    #[error(
+        "these pods of Flux still run after {} s, and none of their custom resources was touched, because a running controller would delete the workloads that it manages: {}",
+        GONE_TIMEOUT.as_secs(),
+        .0.join(", ")
+    )]
+    Running(Vec<String>),
+    #[error(
+        "{} must stop before its custom resources go, and is protected by the annotation fluxcd.controlplane.io/prune: disabled; remove the annotation, or pause the instance with fluxcd.controlplane.io/reconcile: disabled to leave Flux in place",
+        .0.join(", ")
+    )]
+    Protected(Vec<String>),
+    #[error(transparent)]
+    Finalizers(#[from] FinalizersError),
+    #[error("failed to see what is gone")]
+    Kinds(#[from] KindError),
+}
+
+impl Pass<'_> {
+    /// Deletes recorded objects, given in the order of their creation. What is gone or not ours is forgotten;
+    /// what finalizers hold stays recorded.
+    pub(super) async fn remove(
+        &self,
+        inventory: &mut Inventory,
+        wanted: &[InventoryEntry],
+    ) -> Result<(), RemovalError> {
+        let definitions = of_kind(wanted, "CustomResourceDefinition");
+        if !definitions.is_empty() {
+            self.stop(inventory, &of_kind(wanted, "Deployment")).await?;
+            for definition in &definitions {
+                if let Some(kind) = self.reconciler.kinds.defined_by(&definition.name).await? {
+                    strip(&self.reconciler.kinds, &kind, FLUX_FINALIZER).await?;
+                }
+            }
+        }
+        self.delete_all(inventory, wanted).await
+    }
+
+    /// Deletes controllers and waits until their pods are gone. They stay recorded until then, so that the
+    /// next try knows whose pods to wait for.
+    async fn stop(&self, inventory: &mut Inventory, controllers: &[ObjectId]) -> Result<(), RemovalError> {
+        let entries: Vec<InventoryEntry> =
+            inventory.entries.iter().filter(|entry| is_one_of(entry, controllers)).cloned().collect();
+        let (mut failures, mut protected, mut stopping) = (Vec::new(), Vec::new(), Vec::new());
+        for entry in &entries {
+            match self.delete_one(entry).await {
+                Ok(Deletion::Gone | Deletion::Terminating) => stopping.push(entry.clone()),
+                Ok(Deletion::Foreign) => {}
+                Ok(Deletion::Protected) => protected.push(display(entry)),
+                Err(failure) => failures.push(failure),
+            }
+        }
+        if !failures.is_empty() {
+            return Err(RemovalError::Delete(failures));
+        }
+        if !protected.is_empty() {
+            return Err(RemovalError::Protected(protected));
+        }
+        let kinds = &self.reconciler.kinds;
+        let left = until_gone(kinds, &stopping, GONE_TIMEOUT).await?;
+        if !left.is_empty() {
+            return Err(RemovalError::Running(left.iter().map(ToString::to_string).collect()));
+        }
+        let names: Vec<String> = stopping.iter().filter_map(ObjectId::parse).map(|id| id.name).collect();
+        if !names.is_empty() {
+            let selector = format!("app.kubernetes.io/part-of=flux,app in ({})", names.join(","));
+            let namespace = &self.reconciler.settings.namespace;
+            let pods = until_no_pods(kinds.client(), namespace, &selector, GONE_TIMEOUT).await;
+            let pods = pods.map_err(RemovalError::Pods)?;
+            if !pods.is_empty() {
+                return Err(RemovalError::Running(pods));
+            }
+        }
+        inventory.entries.retain(|entry| !stopping.contains(entry));
+        Ok(())
+    }
+
+    /// Deletes objects in reverse order. All are tried, also when one is refused.
+    async fn delete_all(
+        &self,
+        inventory: &mut Inventory,
+        wanted: &[InventoryEntry],
+    ) -> Result<(), RemovalError> {
+        let mut failures = Vec::new();
+        for entry in wanted.iter().rev() {
+            if !inventory.entries.contains(entry) {
+                continue;
+            }
+            match self.delete_one(entry).await {
+                Ok(Deletion::Terminating) => {}
+                Ok(Deletion::Gone | Deletion::Foreign | Deletion::Protected) => {
+                    inventory.entries.retain(|known| known != entry);
+                }
+                Err(failure) => failures.push(failure),
+            }
+        }
+        if failures.is_empty() { Ok(()) } else { Err(RemovalError::Delete(failures)) }
+    }
+
+    async fn delete_one(&self, entry: &InventoryEntry) -> Result<Deletion, DeleteError> {
+        if let Some(id) = ObjectId::parse(entry) {
+            self.reconciler.managed.note_leaving(&id);
+        }
+        let deletion = delete(&self.reconciler.kinds, entry, self.owner()).await?;
+        let object = display(entry);
+        match deletion {
+            Deletion::Gone => info!(object, "deleted"),
+            Deletion::Terminating => info!(object, "being deleted"),
+            Deletion::Foreign => warn!(object, "not deleted and forgotten: it belongs to somebody else now"),
+            Deletion::Protected => {
+                warn!(object, "not deleted and forgotten: fluxcd.controlplane.io/prune is disabled on it");
+            }
+        }
+        Ok(deletion)
+    }
+}
+
+fn of_kind(entries: &[InventoryEntry], kind: &str) -> Vec<ObjectId> {
+    entries.iter().filter_map(ObjectId::parse).filter(|id| id.kind == kind).collect()
+}
+
+fn is_one_of(entry: &InventoryEntry, ids: &[ObjectId]) -> bool {
+    ObjectId::parse(entry).is_some_and(|id| ids.contains(&id))
+}
+
+fn display(entry: &InventoryEntry) -> String {
+    ObjectId::parse(entry).map_or_else(|| entry.id.clone(), |id| id.to_string())
+}
