@@ -153,10 +153,10 @@ async fn watches_end_and_their_frames_wait() {
     count.expect("the watch did not end");
 
     let hold = watch::Sender::new(true);
-    let held = hold.subscribe();
+    let released = hold.subscribe();
     bench.proxy.set_rule(move |moment, record| {
         let is_hit = moment == Moment::Committed && record.request.verb == Verb::Watch;
-        is_hit.then(|| Fault::HoldWatch(held.clone()))
+        is_hit.then(|| Fault::HoldWatch(released.clone()))
     });
     let mut frames = maps.watch(&WatchParams::default(), "0").await.unwrap().boxed();
     apply(&maps, "watched").await.unwrap();

@@ -6,7 +6,10 @@ use serde_json::Value;
 use thiserror::Error;
 
 use super::{Distribution, DistributionError, POLICIES, RBAC};
-use crate::semver::Version;
+use crate::{
+    objects::{kind, name},
+    semver::Version,
+};
 
 /// The manifests of one release.
 #[derive(Clone, Debug)]
@@ -48,6 +51,10 @@ pub enum ReleaseError {
     NoComponent { version: Version, component: Component, origin: String },
     #[error("Flux {version} has no {file}.yaml in {origin}: the distribution is not complete")]
     NoFile { version: Version, file: &'static str, origin: String },
+    #[error(
+        "{component}.yaml of Flux {version} in {origin} has no {lacks}: the file is cut short or of another kind, and what it lacks would be deleted from the cluster"
+    )]
+    Incomplete { version: Version, component: Component, origin: String, lacks: &'static str },
     #[error("the image list {variant} of Flux {version} in {origin} cannot be used: {problem}")]
     Images { version: Version, variant: &'static str, origin: String, problem: String },
 }
@@ -79,7 +86,14 @@ impl Release {
                 component: *component,
                 origin: origin(),
             })?;
-            Ok((*component, objects))
+            check_complete(*component, &objects)
+                .map_err(|lacks| ReleaseError::Incomplete {
+                    version: version.clone(),
+                    component: *component,
+                    origin: origin(),
+                    lacks,
+                })
+                .map(|()| (*component, objects))
         };
         Ok(Self {
             version: version.clone(),
@@ -104,6 +118,20 @@ fn load_images(
         problem: error.to_string(),
     })?;
     Ok(Some(list.images.into_iter().map(ImagePin::from).collect()))
+}
+
+/// A file that is cut short must not read as a component that has lost its definitions.
+fn check_complete(component: Component, objects: &[Value]) -> Result<(), &'static str> {
+    let has = |wanted: &str| objects.iter().any(|object| kind(object) == wanted);
+    let has_controller =
+        objects.iter().any(|object| kind(object) == "Deployment" && name(object) == component.as_str());
+    if !has("CustomResourceDefinition") {
+        return Err("CustomResourceDefinition");
+    }
+    if !has_controller {
+        return Err("Deployment of the controller");
+    }
+    Ok(())
 }
 
 fn since(component: Component) -> &'static str {

@@ -21,6 +21,10 @@ pub enum BuildError {
     InvalidField(#[from] InvalidField),
     #[error("{field}: {value} needs Flux {since} or later, and spec.distribution.version elects {version}")]
     NeedsFlux { field: &'static str, value: &'static str, since: String, version: Version },
+    #[error(
+        "{object} has a name that no object can have (small letters, digits, dashes and dots): correct metadata.namespace, spec.sync.name, or the patch in spec.kustomize that renames it"
+    )]
+    Name { object: String },
     #[error("the manifests of the distribution cannot be used")]
     Manifests(#[from] ResourceError),
     #[error("the objects cannot be renamed, moved or pinned; is a patch at fault?")]

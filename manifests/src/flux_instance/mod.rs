@@ -27,7 +27,7 @@ use serde_json::{Value, json};
 
 use crate::{
     distribution::{Distribution, Election, Release, elect},
-    objects::{edit_map, kind},
+    objects::{self, edit_map, kind},
     order, render,
     semver::Version,
 };
@@ -38,6 +38,9 @@ use tenancy::WorkloadIdentity;
 
 /// The namespace that the roles and bindings of a distribution name.
 const MANIFEST_NAMESPACE: &str = "flux-system";
+
+/// The most characters of an object's name.
+const MAX_NAME: usize = 253;
 
 /// What an instance comes to.
 #[derive(Clone, Debug)]
@@ -159,6 +162,7 @@ impl Builder<'_> {
         for object in &mut objects {
             metadata::apply(object, self.instance, self.namespace, &self.release.version);
         }
+        check_names(&objects)?;
         order::sort(&mut objects);
         Ok(objects)
     }
@@ -358,6 +362,21 @@ impl Builder<'_> {
 
     fn has(&self, component: Component) -> bool {
         self.release.components.iter().any(|(chosen, _)| *chosen == component)
+    }
+}
+
+/// Refuses names that no object can have: such an object could neither be applied nor deleted.
+fn check_names(objects: &[Value]) -> Result<(), BuildError> {
+    let is_name_character = |character: char| {
+        character.is_ascii_lowercase() || character.is_ascii_digit() || matches!(character, '-' | '.' | ':')
+    };
+    let is_name =
+        |text: &str| !text.is_empty() && text.len() <= MAX_NAME && text.chars().all(is_name_character);
+    let is_good =
+        |object: &&Value| is_name(objects::name(object)) && objects::namespace(object).is_none_or(is_name);
+    match objects.iter().find(|object| !is_good(object)) {
+        Some(object) => Err(BuildError::Name { object: objects::display(object) }),
+        None => Ok(()),
     }
 }
 

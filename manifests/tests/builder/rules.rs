@@ -225,6 +225,48 @@ fn common_metadata_is_part_of_the_digest() {
     assert_ne!(plain.digest(), labelled.digest());
 }
 
+/// The embedded distribution with one file cut short.
+struct CutShort(Keep);
+
+type Keep = fn(&Value) -> bool;
+
+impl Distribution for CutShort {
+    fn origin(&self) -> &'static str {
+        "cut short"
+    }
+
+    fn versions(&self) -> Result<Vec<String>, DistributionError> {
+        Embedded.versions()
+    }
+
+    fn objects(&self, version: &str, file: &str) -> Result<Option<Vec<Value>>, DistributionError> {
+        let mut objects = Embedded.objects(version, file)?;
+        if let ("source-controller", Some(objects)) = (file, &mut objects) {
+            objects.retain(self.0);
+        }
+        Ok(objects)
+    }
+
+    fn images(&self, version: &str, variant: &str) -> Result<Option<Value>, DistributionError> {
+        Embedded.images(version, variant)
+    }
+}
+
+#[test]
+fn a_file_that_is_cut_short_deletes_nothing() {
+    let rows: [(Keep, &str); 3] = [
+        (|_| false, "CustomResourceDefinition"),
+        (|object| kind(object) != "CustomResourceDefinition", "CustomResourceDefinition"),
+        (|object| kind(object) != "Deployment", "Deployment of the controller"),
+    ];
+    for (kept, lacks) in rows {
+        let error =
+            build(&with_spec(&json!({})), "flux-system", &CutShort(kept)).map(|_| "built").unwrap_err();
+        let expected = format!("source-controller.yaml of Flux v2.9.5 in cut short has no {lacks}");
+        assert!(error.to_string().contains(&expected), "{error}");
+    }
+}
+
 #[test]
 fn common_metadata_cannot_take_an_object_from_its_owner() {
     let built = built(&json!({"commonMetadata": {
@@ -281,6 +323,13 @@ fn a_field_that_no_object_can_be_made_of_is_named_with_a_good_value() {
             "spec.cluster.multitenantWorkloadIdentity: true needs Flux 2.7 or later, and spec.distribution.version elects v2.6.4",
         ),
         (json!({"kustomize": {"patches": [{"patch": "a: ["}]}}), "spec.kustomize.patches[0]"),
+        (sync(json!({"name": "A B"})), "GitRepository/flux-system/A B has a name that no object can have"),
+        (
+            json!({"kustomize": {"patches": [
+                {"patch": "[{op: replace, path: /metadata/name, value: helm controller}]", "target": {"kind": "Deployment", "name": "helm-controller"}}
+            ]}}),
+            "Deployment/flux-system/helm controller has a name that no object can have",
+        ),
         (
             json!({"kustomize": {"patches": [
                 {"patch": "[{op: test, path: /kind, value: Deployment}]", "target": {"kind": "Deployment"}},

@@ -97,15 +97,31 @@ fn everything_goes_into_the_namespace_of_the_instance() {
     assert!(stdout(&output).contains("kind: Namespace\nmetadata:\n"), "{}", stdout(&output));
 }
 
-#[test]
-fn a_folder_of_manifests_takes_the_place_of_the_embedded_ones() {
+/// A folder with one release of one component.
+fn distribution() -> TempDir {
     let folder = TempDir::new().unwrap();
     let release = folder.path().join("flux/v2.9.7");
     fs::create_dir_all(&release).unwrap();
-    for file in ["rbac", "policies", "source-controller"] {
-        let text = format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: from-{file}\n");
+    let controller = "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: things.example.com}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: source-controller}
+";
+    let rights = "{apiVersion: v1, kind: ConfigMap, metadata: {name: from-rbac}}";
+    let policies = "{apiVersion: v1, kind: ConfigMap, metadata: {name: from-policies}}";
+    for (file, text) in [("source-controller", controller), ("rbac", rights), ("policies", policies)] {
         fs::write(release.join(format!("{file}.yaml")), text).unwrap();
     }
+    folder
+}
+
+#[test]
+fn a_folder_of_manifests_takes_the_place_of_the_embedded_ones() {
+    let folder = distribution();
     let path = folder.path().to_str().unwrap();
     let text = format!("{SMALLEST}  components: [source-controller]\n");
     let output = build(&text, &["--distribution-path", path]);
@@ -115,9 +131,12 @@ fn a_folder_of_manifests_takes_the_place_of_the_embedded_ones() {
 
     let missing = refused(SMALLEST, &["--distribution-path", path]);
     assert!(missing.contains("Flux v2.9.7 has no kustomize-controller in"), "{missing}");
-    fs::write(release.join("rbac.yaml"), "a: [\n").unwrap();
+    fs::write(folder.path().join("flux/v2.9.7/rbac.yaml"), "a: [\n").unwrap();
     let broken = refused(&text, &["--distribution-path", path]);
     assert!(broken.contains("flux/v2.9.7/rbac.yaml"), "{broken}");
+    fs::write(folder.path().join("flux/v2.9.7/source-controller.yaml"), "").unwrap();
+    let empty = refused(&text, &["--distribution-path", path]);
+    assert!(empty.contains("source-controller.yaml of Flux v2.9.7"), "{empty}");
 }
 
 #[test]
@@ -142,9 +161,9 @@ fn an_artifact_is_refused_with_the_way_out() {
 fn an_artifact_does_no_harm_beside_a_folder() {
     let in_spec =
         SMALLEST.replace("version: 2.x", "version: 2.x\n    artifact: oci://registry.example.com/a");
-    let manifests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../manifests/flux");
-    let output = build(&in_spec, &["--distribution-path", manifests.to_str().unwrap()]);
-    // The sources of the embedded distribution hold everything but the definitions.
+    let folder = distribution();
+    let text = format!("{in_spec}  components: [source-controller]\n");
+    let output = build(&text, &["--distribution-path", folder.path().to_str().unwrap()]);
     assert!(output.status.success(), "{}", stderr(&output));
     assert!(stdout(&output).contains("kind: Deployment"));
 }

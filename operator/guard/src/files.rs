@@ -33,6 +33,8 @@ pub trait Files {
 pub enum FilesError {
     #[error(transparent)]
     Io(#[from] io::Error),
+    #[error("it is not a regular file")]
+    NotAFile,
     #[error("it has more than {MAX_FILE_BYTES} bytes")]
     FileTooLarge,
     #[error("it has more than {MAX_ENTRIES} entries")]

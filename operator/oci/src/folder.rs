@@ -64,7 +64,15 @@ impl Files for Folder {
     }
 
     fn read(&self, path: &str) -> Result<Option<String>, FilesError> {
-        let file = match File::open(self.root.join(path)) {
+        let path = self.root.join(path);
+        // Opening a pipe would wait without end.
+        match fs::metadata(&path) {
+            Ok(metadata) if !metadata.is_file() => return Err(FilesError::NotAFile),
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error.into()),
+        }
+        let file = match File::open(path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error.into()),

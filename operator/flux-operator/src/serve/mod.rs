@@ -2,7 +2,7 @@
 
 mod flags;
 
-use std::{env, io};
+use std::{env, io, time::Duration};
 
 use kube::Client;
 use operator_cluster::{
@@ -25,6 +25,9 @@ pub(crate) use flags::{Flags, FlagsError};
 
 /// Threads that run the reconcilers: they mostly wait for the API server.
 const WORKER_THREADS: usize = 2;
+
+/// How long work that cannot be interrupted may hold up the end.
+const STOP_DEADLINE: Duration = Duration::from_secs(2);
 
 /// Why the operator does not run, or stopped.
 #[derive(Debug, Error)]
@@ -51,7 +54,11 @@ pub(crate) enum ServeError {
 pub(crate) fn serve(flags: Flags, cluster: &ConnectOptions) -> Result<(), ServeError> {
     let flags = flags.with_environment(|variable| env::var(variable).ok())?;
     start_logging(flags.log_level, flags.log_encoding)?;
-    runtime().map_err(ServeError::Runtime)?.block_on(run(flags, cluster))
+    let runtime = runtime().map_err(ServeError::Runtime)?;
+    let outcome = runtime.block_on(run(flags, cluster));
+    // A build that waits for a hung disk does not hold up the end.
+    runtime.shutdown_timeout(STOP_DEADLINE);
+    outcome
 }
 
 fn runtime() -> io::Result<Runtime> {
