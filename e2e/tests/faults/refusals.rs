@@ -89,13 +89,13 @@ async fn frames_of_watches_that_come_late() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_conflict_on_every_write() {
+async fn a_conflict_on_every_apply() {
     let refused = Mutex::new(BTreeSet::<String>::new());
-    survive("409 once on every write of an object", move |moment, record| {
+    survive("409 once on every apply of an object", move |moment, record| {
         let request = &record.request;
         let is_object = !request.is_lease() && !request.is_event() && request.resource != "fluxinstances";
         let is_hit = moment == Moment::Arrived
-            && request.verb.is_write()
+            && request.verb == Verb::Patch
             && is_object
             && refused.lock().unwrap().insert(request.to_string());
         is_hit.then(|| Fault::Answer(Answer::conflict()))
