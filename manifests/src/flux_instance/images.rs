@@ -125,7 +125,8 @@ fn check_registry(registry: &str) -> Result<(), InvalidField> {
     let is_path_character = |character: char| {
         character.is_ascii_lowercase() || character.is_ascii_digit() || "._-/".contains(character)
     };
-    if !host.chars().all(is_host_character)
+    if (host.is_empty() && !path.is_empty())
+        || !host.chars().all(is_host_character)
         || !path.chars().all(is_path_character)
         || path.split('/').any(str::is_empty) && !path.is_empty()
     {
@@ -178,9 +179,15 @@ mod tests {
         {
             assert!(check_registry(good).is_ok(), "{good}");
         }
-        for bad in
-            ["https://ghcr.io/fluxcd", "ghcr.io/Flux", "ghcr.io/a b", "ghcr.io//a", "a/b:tag", "ghcr.io/a@x"]
-        {
+        for bad in [
+            "https://ghcr.io/fluxcd",
+            "ghcr.io/Flux",
+            "ghcr.io/a b",
+            "/flux",
+            "ghcr.io//a",
+            "a/b:tag",
+            "ghcr.io/a@x",
+        ] {
             assert!(check_registry(bad).is_err(), "{bad}");
         }
     }

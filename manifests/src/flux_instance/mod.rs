@@ -169,6 +169,10 @@ impl Builder<'_> {
 
     fn check(&self) -> Result<(), InvalidField> {
         let spec = &self.instance.spec;
+        if !sharding::is_domain(&self.cluster.domain) {
+            let problem = format!("'{}' is not a DNS name such as cluster.local", self.cluster.domain);
+            return Err(InvalidField::new("spec.cluster.domain", problem));
+        }
         if let Some(sharding) = &spec.sharding {
             sharding::check(sharding, &self.components())?;
             if sharding.storage == Some(ShardStorage::Persistent) && spec.storage.is_none() {

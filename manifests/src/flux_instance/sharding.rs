@@ -34,6 +34,9 @@ const SHARDED_WATCHER_SINCE: (u64, u64) = (2, 9);
 /// The most characters of a label value and of a name in DNS.
 const MAX_NAME: usize = 63;
 
+/// The most characters of a DNS name.
+const MAX_DOMAIN: usize = 253;
+
 /// What all shards share with the main controllers.
 const SHARED_KINDS: [&str; 7] = [
     "Namespace",
@@ -56,6 +59,12 @@ pub(super) fn is_shardable(component: Component, version: &Version) -> bool {
 
 /// Refuses shards that cannot be told apart or cannot be part of a name.
 pub(super) fn check(sharding: &Sharding, components: &[Component]) -> Result<(), InvalidField> {
+    if !is_label_key(&sharding.key) {
+        return Err(InvalidField::new(
+            "spec.sharding.key",
+            format!("'{}' is not a label key such as sharding.fluxcd.io/key", sharding.key),
+        ));
+    }
     let mut seen = BTreeSet::new();
     let longest = components.iter().map(|component| component.as_str().len()).max().unwrap_or_default();
     for (index, shard) in sharding.shards.iter().enumerate() {
@@ -204,6 +213,22 @@ pub(super) fn check_storage(storage: &Storage) -> Result<(), InvalidField> {
 
 fn claim_volume(volume: &str, claim: &str) -> Value {
     json!({"name": volume, "persistentVolumeClaim": {"claimName": claim}})
+}
+
+fn is_label_key(text: &str) -> bool {
+    let (prefix, name) = text.rsplit_once('/').unwrap_or(("example.com", text));
+    let is_inner =
+        |character: char| character.is_ascii_alphanumeric() || matches!(character, '-' | '_' | '.');
+    let is_name = name.len() <= MAX_NAME
+        && name.chars().all(is_inner)
+        && name.starts_with(|first: char| first.is_ascii_alphanumeric())
+        && name.ends_with(|last: char| last.is_ascii_alphanumeric());
+    is_name && is_domain(prefix)
+}
+
+/// A DNS name, such as that of a cluster.
+pub(super) fn is_domain(text: &str) -> bool {
+    text.len() <= MAX_DOMAIN && text.split('.').all(is_dns_label)
 }
 
 fn is_dns_label(text: &str) -> bool {

@@ -294,6 +294,9 @@ fn a_field_that_no_object_can_be_made_of_is_named_with_a_good_value() {
     };
     let old = |cluster: Value| json!({"distribution": {"version": "2.6.x", "registry": "fluxcd"}, "cluster": cluster});
     let rows = [
+        (json!({"sharding": {"key": "a,b", "shards": ["a"]}}), "spec.sharding.key: 'a,b' is not a label key"),
+        (json!({"sharding": {"key": "", "shards": ["a"]}}), "spec.sharding.key: '' is not a label key"),
+        (json!({"cluster": {"domain": "a b"}}), "spec.cluster.domain: 'a b' is not a DNS name"),
         (
             registry("https://ghcr.io/fluxcd"),
             "spec.distribution.registry: must be a registry and path without a scheme",

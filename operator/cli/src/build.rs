@@ -15,7 +15,10 @@ use manifests::{
 use operator_oci::{Folder, FolderError};
 use thiserror::Error;
 
-use crate::input::{InputError, InputPath, read_instance};
+use crate::{
+    cluster::ClusterFlags,
+    input::{InputError, InputPath, read_instance},
+};
 
 /// Render what the operator would apply, without a cluster
 #[derive(Clone, Debug, Subcommand)]
@@ -66,18 +69,28 @@ impl BuildCommand {
     ///
     /// # Errors
     /// When the input cannot be used; then nothing was written to `output`.
-    pub fn run(&self, output: &mut dyn Write, warnings: &mut dyn Write) -> Result<(), BuildCommandError> {
+    pub fn run(
+        &self,
+        cluster: &ClusterFlags,
+        output: &mut dyn Write,
+        warnings: &mut dyn Write,
+    ) -> Result<(), BuildCommandError> {
         let Self::Instance(arguments) = self;
-        arguments.run(output, warnings)
+        arguments.run(cluster.namespace.as_deref(), output, warnings)
     }
 }
 
 impl BuildInstance {
-    fn run(&self, output: &mut dyn Write, warnings: &mut dyn Write) -> Result<(), BuildCommandError> {
-        let written = read_instance(&self.filename)?;
+    fn run(
+        &self,
+        namespace: Option<&str>,
+        output: &mut dyn Write,
+        warnings: &mut dyn Write,
+    ) -> Result<(), BuildCommandError> {
+        let written = read_instance(&self.filename, namespace)?;
         let instance = written.instance;
-        for field in &written.unknown_fields {
-            writeln!(warnings, "warning: a FluxInstance has no field {field}: it has no effect")?;
+        for oddity in &written.oddities {
+            writeln!(warnings, "warning: {oddity}")?;
         }
         let distribution = self.distribution(instance.spec.distribution.artifact.as_deref())?;
         let namespace = instance.metadata.namespace.as_deref().unwrap_or(DEFAULT_NAMESPACE);

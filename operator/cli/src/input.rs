@@ -44,12 +44,14 @@ pub enum InputError {
 pub(crate) struct WrittenInstance {
     /// The instance; its namespace is set.
     pub(crate) instance: FluxInstance,
-    /// Fields that a FluxInstance does not have: most of them are typing errors.
-    pub(crate) unknown_fields: Vec<String>,
+    /// What has no effect: most of it is a typing error.
+    pub(crate) oddities: Vec<String>,
 }
 
 /// Reads the one FluxInstance of a file, which may hold other objects too.
-pub(crate) fn read_instance(path: &Path) -> Result<WrittenInstance, InputError> {
+///
+/// Its namespace is the one that it names, else the one given, else `flux-system`.
+pub(crate) fn read_instance(path: &Path, namespace: Option<&str>) -> Result<WrittenInstance, InputError> {
     let file = display(path);
     let text = read(path)?;
     let documents =
@@ -57,7 +59,14 @@ pub(crate) fn read_instance(path: &Path) -> Result<WrittenInstance, InputError> 
     let (mut instances, others): (Vec<Value>, Vec<Value>) =
         documents.into_iter().map(|document| document.value).partition(is_instance);
     match (instances.pop(), instances.len()) {
-        (Some(instance), 0) => parse(file, instance),
+        (Some(instance), 0) => {
+            let mut written = parse(file, instance)?;
+            written.oddities.extend(repeated_key(&text));
+            let named = written.instance.metadata.namespace.take().filter(|named| !named.is_empty());
+            let namespace = named.unwrap_or_else(|| namespace.unwrap_or(DEFAULT_NAMESPACE).to_owned());
+            written.instance.metadata.namespace = Some(namespace);
+            Ok(written)
+        }
         (Some(_), others) => Err(InputError::ManyInstances { file, count: others + 1 }),
         (None, _) if others.is_empty() => Err(InputError::Empty { file }),
         (None, _) => Err(InputError::NoInstance { file, found: others.iter().map(what).collect() }),
@@ -69,21 +78,38 @@ fn parse(file: String, mut object: Value) -> Result<WrittenInstance, InputError>
     for field in ["apiVersion", "kind"] {
         object.as_object_mut().and_then(|fields| fields.remove(field));
     }
-    let mut unknown_fields = Vec::new();
-    let mut note = |path: serde_ignored::Path<'_>| unknown_fields.push(path.to_string());
+    let mut oddities = Vec::new();
+    let mut note = |path: serde_ignored::Path<'_>| {
+        // Optional parents show as question marks.
+        let field = path.to_string().replace(".?", "");
+        oddities.push(format!("a FluxInstance has no field {field}: it has no effect"));
+    };
     let deserializer = serde_ignored::Deserializer::new(object, &mut note);
     let parsed: Result<FluxInstance, _> = serde_path_to_error::deserialize(deserializer);
-    let mut instance = parsed.map_err(|error| InputError::Field {
+    let instance = parsed.map_err(|error| InputError::Field {
         file: file.clone(),
-        field: error.path().to_string(),
+        field: match error.path().to_string().as_str() {
+            "." => "the FluxInstance".to_owned(),
+            field => field.to_owned(),
+        },
         source: error.into_inner(),
     })?;
     let violations = instance.violations();
     if !violations.is_empty() {
         return Err(InputError::Violations { file, violations });
     }
-    instance.metadata.namespace.get_or_insert_with(|| DEFAULT_NAMESPACE.to_owned());
-    Ok(WrittenInstance { instance, unknown_fields })
+    Ok(WrittenInstance { instance, oddities })
+}
+
+/// A key that the first document has twice: the last one counts, as everywhere in Kubernetes.
+fn repeated_key(text: &str) -> Option<String> {
+    let error = yaml::from_str_strict(text).err()?;
+    match error.problem {
+        yaml::Problem::DuplicateKey { key } => {
+            Some(format!("line {}: {key} is there twice, and only the last one has an effect", error.line))
+        }
+        _ => None,
+    }
 }
 
 fn read(path: &Path) -> Result<String, InputError> {

@@ -54,7 +54,7 @@ fn main() -> ExitCode {
 fn run(arguments: Arguments) -> Result<(), Box<dyn Error>> {
     let cluster = arguments.cluster;
     match arguments.command {
-        Command::Build(command) => command.run(&mut stdout().lock(), &mut stderr().lock())?,
+        Command::Build(command) => command.run(&cluster, &mut stdout().lock(), &mut stderr().lock())?,
         Command::Serve(flags) => serve(*flags, &cluster.connect_options())?,
         Command::Wait(wait) => {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

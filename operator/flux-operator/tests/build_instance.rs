@@ -202,6 +202,33 @@ fn a_field_that_does_not_exist_is_a_warning() {
 }
 
 #[test]
+fn a_key_that_is_there_twice_is_a_warning() {
+    let output = build(&format!("{SMALLEST}  wait: true\n  wait: false\n"), &[]);
+    assert!(output.status.success());
+    assert_eq!(
+        stderr(&output),
+        "warning: line 11: wait is there twice, and only the last one has an effect\n"
+    );
+}
+
+#[test]
+fn an_optional_parent_does_not_show_in_the_path_of_a_field() {
+    let output = build(&format!("{SMALLEST}  cluster: {{domian: x}}\n"), &[]);
+    assert_eq!(
+        stderr(&output),
+        "warning: a FluxInstance has no field spec.cluster.domian: it has no effect\n"
+    );
+}
+
+#[test]
+fn the_namespace_of_the_command_is_for_instances_that_name_none() {
+    let output = build(SMALLEST, &["-n", "gitops"]);
+    assert!(stdout(&output).contains("namespace: gitops\n") && !stdout(&output).contains("flux-system"));
+    let named = SMALLEST.replace("name: flux", "name: flux\n  namespace: own");
+    assert!(stdout(&build(&named, &["-n", "gitops"])).contains("namespace: own\n"));
+}
+
+#[test]
 fn a_patch_without_effect_is_a_warning() {
     let patch = "
   kustomize:
