@@ -135,14 +135,20 @@ impl Applier<'_> {
 
     async fn patch(&self, api: &Api<DynamicObject>, object: &Value) -> Result<Applied, ApplyProblem> {
         let parameters = PatchParams::apply(crds::FIELD_MANAGER).force();
-        let request = Request::new(api.resource_url())
-            .patch(name(object), &parameters, &Patch::Apply(object))
-            .map_err(kube::Error::BuildRequest)
-            .map_err(RequestError::from)?;
-        match bounded(send(self.kinds.client(), request)).await {
-            Ok(applied) => Ok(applied),
-            Err(error) if is_immutable(&error) => Err(ApplyProblem::Immutable(error)),
-            Err(error) => Err(error.into()),
+        let mut tries = 0;
+        loop {
+            let request = Request::new(api.resource_url())
+                .patch(name(object), &parameters, &Patch::Apply(object))
+                .map_err(kube::Error::BuildRequest)
+                .map_err(RequestError::from)?;
+            tries += 1;
+            match bounded(send(self.kinds.client(), request)).await {
+                Ok(applied) => return Ok(applied),
+                Err(error) if is_immutable(&error) => return Err(ApplyProblem::Immutable(error)),
+                // Another write came first.
+                Err(error) if error.code() == Some(409) && tries < CONFLICT_RETRIES => {}
+                Err(error) => return Err(error.into()),
+            }
         }
     }
 }

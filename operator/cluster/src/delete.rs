@@ -17,6 +17,9 @@ use crate::{
     kinds::{KindError, Kinds},
 };
 
+/// How often a deletion is tried again that lost against another write.
+const CONFLICT_RETRIES: usize = 5;
+
 /// The instance that objects belong to.
 #[derive(Clone, Copy, Debug)]
 pub struct Owner<'a> {
@@ -88,17 +91,26 @@ async fn delete_object(
         Err(KindError::Unknown { .. }) => return Ok(Deletion::Gone),
         Err(error) => return Err(error.into()),
     };
-    let Some(live) = bounded(api.get_metadata_opt(&id.name)).await? else { return Ok(Deletion::Gone) };
-    if !is_ours(&live, entry, owner) {
-        return Ok(Deletion::Foreign);
+    let mut tries = 0;
+    loop {
+        let live = bounded(api.get_metadata_opt(&id.name)).await?;
+        let Some(live) = live else { return Ok(Deletion::Gone) };
+        if !is_ours(&live, entry, owner) {
+            return Ok(Deletion::Foreign);
+        }
+        if is_protected(&live) {
+            return Ok(Deletion::Protected);
+        }
+        if live.metadata.deletion_timestamp.is_some() {
+            return Ok(Deletion::Terminating);
+        }
+        tries += 1;
+        match request_deletion(&api, id, &live).await {
+            // It changed, or is another one, since it was read.
+            Err(DeleteProblem::Request(error)) if error.code() == Some(409) && tries < CONFLICT_RETRIES => {}
+            outcome => return outcome,
+        }
     }
-    if is_protected(&live) {
-        return Ok(Deletion::Protected);
-    }
-    if live.metadata.deletion_timestamp.is_some() {
-        return Ok(Deletion::Terminating);
-    }
-    request_deletion(&api, id, &live).await
 }
 
 async fn request_deletion(
@@ -119,8 +131,6 @@ async fn request_deletion(
             Ok(if is_held { Deletion::Terminating } else { Deletion::Gone })
         }
         Err(RequestError::Refused(status)) if status.code == 404 => Ok(Deletion::Gone),
-        // Somebody made another object of that name since it was read.
-        Err(RequestError::Refused(status)) if status.code == 409 => Ok(Deletion::Terminating),
         Err(error) => Err(error.into()),
     }
 }
