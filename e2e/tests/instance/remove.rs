@@ -34,18 +34,7 @@ spec: {interval: 10m, path: ./app, prune: true, sourceRef: {kind: GitRepository,
 #[tokio::test]
 async fn controllers_are_gone_before_anything_else_is_touched() {
     let flux = Installation::start("instance-remove").await.unwrap();
-    flux.apply(&json!({})).await;
-    flux.wait_until_ready(LONG).await;
-    apply_yaml(&flux.client, APPLICATION).await.unwrap();
-    let kind = GroupVersionKind::gvk("kustomize.toolkit.fluxcd.io", "v1", "Kustomization");
-    let kustomizations: Api<DynamicObject> =
-        Api::namespaced_with(flux.client.clone(), "default", &ApiResource::from_gvk(&kind));
-
-    // A pod that does not end, as one whose node is lost.
-    let pods: Api<Pod> = Api::namespaced(flux.client.clone(), "flux-system");
-    let selector = ListParams::default().labels("app=kustomize-controller");
-    let pod = pods.list(&selector).await.unwrap().items[0].name_any();
-    hold(&pods, &pod, &["example.com/node"]).await;
+    let Work { kustomizations, pods, pod } = start_work(&flux).await;
 
     flux.instances().delete("flux", &DeleteParams::default()).await.unwrap();
     let deployments: Api<Deployment> = Api::namespaced(flux.client.clone(), "flux-system");
@@ -79,16 +68,7 @@ async fn controllers_are_gone_before_anything_else_is_touched() {
 #[tokio::test]
 async fn a_component_that_leaves_is_gone_before_its_custom_resources_are_touched() {
     let flux = Installation::start("instance-component").await.unwrap();
-    flux.apply(&json!({})).await;
-    flux.wait_until_ready(LONG).await;
-    apply_yaml(&flux.client, APPLICATION).await.unwrap();
-    let kind = GroupVersionKind::gvk("kustomize.toolkit.fluxcd.io", "v1", "Kustomization");
-    let kustomizations: Api<DynamicObject> =
-        Api::namespaced_with(flux.client.clone(), "default", &ApiResource::from_gvk(&kind));
-    let pods: Api<Pod> = Api::namespaced(flux.client.clone(), "flux-system");
-    let selector = ListParams::default().labels("app=kustomize-controller");
-    let pod = pods.list(&selector).await.unwrap().items[0].name_any();
-    hold(&pods, &pod, &["example.com/node"]).await;
+    let Work { kustomizations, pods, pod } = start_work(&flux).await;
 
     flux.apply(&json!({"components": ["source-controller", "helm-controller"]})).await;
     let is_leaving = |pod: &Pod| pod.metadata.deletion_timestamp.is_some();
@@ -121,6 +101,28 @@ async fn a_paused_instance_leaves_flux_in_place() {
     wait_until_gone(&flux.instances(), "flux", LONG).await.unwrap();
     let deployments: Api<Deployment> = Api::namespaced(flux.client.clone(), "flux-system");
     assert_eq!(deployments.list(&ListParams::default()).await.unwrap().items.len(), 4);
+}
+
+/// A Kustomization at work, and the pod of its controller, which does not end when it is told to.
+struct Work {
+    kustomizations: Api<DynamicObject>,
+    pods: Api<Pod>,
+    pod: String,
+}
+
+/// Installs Flux and gives it work; the pod is held as one whose node is lost.
+async fn start_work(flux: &Installation) -> Work {
+    flux.apply(&json!({})).await;
+    flux.wait_until_ready(LONG).await;
+    apply_yaml(&flux.client, APPLICATION).await.unwrap();
+    let kind = GroupVersionKind::gvk("kustomize.toolkit.fluxcd.io", "v1", "Kustomization");
+    let kustomizations: Api<DynamicObject> =
+        Api::namespaced_with(flux.client.clone(), "default", &ApiResource::from_gvk(&kind));
+    let pods: Api<Pod> = Api::namespaced(flux.client.clone(), "flux-system");
+    let selector = ListParams::default().labels("app=kustomize-controller");
+    let pod = pods.list(&selector).await.unwrap().items[0].name_any();
+    hold(&pods, &pod, &["example.com/node"]).await;
+    Work { kustomizations, pods, pod }
 }
 
 async fn hold(pods: &Api<Pod>, pod: &str, finalizers: &[&str]) {
