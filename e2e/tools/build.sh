@@ -1,74 +1,71 @@
 #!/usr/bin/env bash
-# Builds a program that tests use into a cache outside the tree, once.
+# Builds programs that tests use into a cache outside the tree, once.
 #
-# Usage: build.sh helm
+# Usage: build.sh helm | crane | flux-controllers | node
 #
-# The last line on stdout is the path of the program; everything else goes to stderr.
-# The folder's name is a hash of what goes into the program, so a change of any of it builds anew.
-# Callers that run at the same time wait for one build.
+#   helm              Helm
+#   crane             pushes images to registries, and is one
+#   flux-controllers  source-controller, kustomize-controller and helm-controller of Flux 2.9.5
+#   node              kubelet, kube-proxy and coredns
+#
+# The last line on stdout is the path of the program, and for flux-controllers and node the folder that holds them;
+# everything else goes to stderr.
 set -euo pipefail
+here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
+# shellcheck source-path=SCRIPTDIR source=once.sh
+source "$here/once.sh"
 
-program=${1:-}
-case $program in
-helm) package=helm.sh/helm/v4/cmd/helm version=v4.3.1 minutes=2 ;;
+# The version that Helm reports is part of how its own release is built.
+helm() { go_install helm "helm.sh/helm/v4/cmd/helm@$1" "-X helm.sh/helm/v4/internal/version.version=$1"; }
+
+crane() { go_install crane "github.com/google/go-containerregistry/cmd/crane@$1" ""; }
+
+# They run in images that hold nothing else, so they must not need a libc.
+flux_controllers() {
+    local program
+    export CGO_ENABLED=0
+    for program in source-controller kustomize-controller helm-controller; do
+        go_build "$program" "github.com/fluxcd/$program" ""
+    done
+}
+
+# node KUBERNETES COREDNS
+node() {
+    local version=k8s.io/component-base/version program
+    for program in kubelet kube-proxy; do
+        go_build "$program" "./$program" "-X $version.gitVersion=v$1"
+    done
+    go_install coredns "github.com/coredns/coredns@$2" ""
+}
+
+cd "$here"
+disk_megabytes=2000
+memory_megabytes=1500
+case ${1:-} in
+helm)
+    what="Helm: about 2 minutes on 2 cores the first time"
+    echo "$(once helm helm v4.3.1)/helm"
+    ;;
+crane)
+    what="crane, which talks to registries: about a minute on 2 cores the first time"
+    echo "$(once crane crane v0.22.1)/crane"
+    ;;
+flux-controllers)
+    cd "$here/../flux-controllers"
+    what="the controllers of Flux 2.9.5: about 6 minutes on 2 cores the first time"
+    inputs=(go.mod go.sum)
+    disk_megabytes=4000
+    once flux-controllers flux_controllers
+    ;;
+node)
+    cd "$here/../control-plane"
+    what="the programs of a node: about 5 minutes on 2 cores the first time, when those of the control plane are there"
+    inputs=(kubelet/main.go kube-proxy/main.go go.mod go.sum)
+    disk_megabytes=4000
+    once node node 1.36.3 v1.14.7
+    ;;
 *)
-    echo "build.sh: program '$program' is not known: use helm" >&2
+    echo "build.sh: program '${1:-}' is not known: use helm, crane, flux-controllers or node" >&2
     exit 2
     ;;
 esac
-# A first build leaves this much in Go's caches and in ours.
-disk_megabytes=2000
-
-here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")
-root=${XDG_CACHE_HOME:-$HOME/.cache}/flux-operator/tools
-
-say() { echo "tools: $*" >&2; }
-stop() {
-    say "$*"
-    exit 1
-}
-need() { command -v "$1" >/dev/null || stop "'$1' is missing: $2"; }
-free_megabytes() { df -Pm "$1" | awk 'NR == 2 { print $4 }'; }
-
-need flock "it is part of util-linux"
-need sha256sum "it is part of coreutils"
-need go "Go builds $program: install a recent version"
-# Outside every module, so that the program's own module file decides about Go and its dependencies.
-mkdir -p "$root"
-cd "$root"
-key=$({
-    echo "$package@$version $(go env GOVERSION GOOS GOARCH CGO_ENABLED)"
-    cat "$here/build.sh"
-} | sha256sum | cut -c1-16)
-bin=$root/$program-$version-$key
-
-build() {
-    local available temporary started=$SECONDS
-    for folder in "$root" "$(go env GOCACHE)" "$(go env GOMODCACHE)"; do
-        mkdir -p "$folder"
-        available=$(free_megabytes "$folder")
-        [ "$available" -ge "$disk_megabytes" ] ||
-            stop "$folder has $available MB free, a first build needs $disk_megabytes MB"
-    done
-    temporary=$(mktemp -d "$root/building-XXXXXXXX")
-    # shellcheck disable=SC2064 # the value of now is meant
-    trap "rm -rf '$temporary'" EXIT
-    say "building $program $version: about $minutes minutes on 2 cores the first time"
-    # The version that the program reports is part of how its own release is built.
-    GOBIN="$temporary" nice go install -buildvcs=false -trimpath \
-        -ldflags "-s -w -X helm.sh/helm/v4/internal/version.version=$version" "$package@$version" >&2 ||
-        stop "$program $version: failed; the output above says why"
-    say "$program $version: done in $((SECONDS - started)) s"
-    mv "$temporary" "$bin"
-    trap - EXIT
-}
-
-if [ ! -d "$bin" ]; then
-    exec 9>"$root/$program.lock"
-    if ! flock --nonblock 9; then
-        say "another build is running, waiting for it"
-        flock 9
-    fi
-    [ -d "$bin" ] || build
-fi
-echo "$bin/$program"
