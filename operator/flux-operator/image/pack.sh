@@ -8,6 +8,7 @@
 #   LAYOUT  a new folder for the result, an OCI image layout; a tar archive of it is what `ctr images import` reads
 #   NAME    REPOSITORY:TAG that an import of the layout gives to the image
 #
+# COMPRESSION is `gzip` by default; `none` is for images that do not travel.
 # The same content gives the same bytes: names are sorted, times are zero, everything belongs to root. The digest of
 # the image is printed.
 set -euo pipefail
@@ -41,10 +42,21 @@ mkdir -p "$layout/blobs/sha256"
 part=$layout/part
 tar --create --directory "$root" --format=ustar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner . >"$part"
 uncompressed=$(sha256sum "$part" | cut -c1-64)
-gzip --no-name --best <"$part" >"$part.gz"
-rm "$part"
-blob "$part.gz"
-layer="{\"mediaType\":\"application/vnd.oci.image.layer.v1.tar+gzip\",\"digest\":\"sha256:$digest\",\"size\":$size}"
+media_type=application/vnd.oci.image.layer.v1.tar
+case ${COMPRESSION:-gzip} in
+gzip)
+    gzip --no-name --best <"$part" >"$part.gz"
+    mv "$part.gz" "$part"
+    media_type+=+gzip
+    ;;
+none) ;;
+*)
+    echo "pack.sh: COMPRESSION is '$COMPRESSION': use gzip or none" >&2
+    exit 2
+    ;;
+esac
+blob "$part"
+layer="{\"mediaType\":\"$media_type\",\"digest\":\"sha256:$digest\",\"size\":$size}"
 
 printf '{"architecture":"%s","os":"linux","created":"1970-01-01T00:00:00Z","config":%s,%s}' "$architecture" "$config" \
     "\"rootfs\":{\"type\":\"layers\",\"diff_ids\":[\"sha256:$uncompressed\"]},\"history\":[{}]" >"$part"
