@@ -45,7 +45,7 @@ uncompressed=$(sha256sum "$part" | cut -c1-64)
 media_type=application/vnd.oci.image.layer.v1.tar
 case ${COMPRESSION:-gzip} in
 gzip)
-    gzip --no-name --best <"$part" >"$part.gz"
+    gzip --no-name <"$part" >"$part.gz"
     mv "$part.gz" "$part"
     media_type+=+gzip
     ;;
