@@ -1,10 +1,11 @@
 //! Bringing about what an instance declares: record, apply, delete what left, wait.
 
 mod definitions;
+mod outcome;
 
 use std::{future::Future, time::Duration};
 
-use crds::{FluxInstanceStatus, ObjectId, conditions, keys, status::Inventory};
+use crds::{ObjectId, conditions, keys, status::Inventory};
 use kube::core::GroupVersionKind;
 use manifests::{flux_instance::Build, objects::kind, order::Stage};
 use operator_cluster::{
@@ -19,13 +20,13 @@ use operator_cluster::{
 };
 use serde_json::Value;
 use thiserror::Error;
-use tracing::{error, info};
+use tracing::info;
 
 use super::{
     pass::{Outcome, Pass, PassError},
     removal::RemovalError,
 };
-use crate::{conditions::find, schedule};
+use crate::schedule;
 use definitions::Report;
 
 /// How long definitions, namespaces and classes may take to be usable.
@@ -199,81 +200,6 @@ impl Pass<'_> {
         self.reconciler.watch_kinds(kinds, self.owner());
     }
 
-    async fn succeed(&mut self, work: Work<'_>, is_changed: bool) -> Result<Outcome, PassError> {
-        let is_leaving = work.inventory.entries.len() > work.built.objects.len();
-        let outcome = if is_leaving { Outcome::Leaving } else { Outcome::Ready };
-        let attempt =
-            self.attempt(format!("sha256:{}", work.built.digest()), Some(work.built.version.original()));
-        self.observed.now = super::now();
-        let mut old = self.status();
-        old.inventory = Some(work.inventory.clone());
-        let is_full = work.pending.len() == work.built.objects.len();
-        if is_full {
-            self.reconciler.note_full_pass();
-        }
-        let left_alone = work.report.left_alone(&work.built.version);
-        if !is_full && !is_changed {
-            self.tell_repair(&work).await;
-        }
-        self.tell_rewritten(&work.report).await;
-        if !is_changed && tail(&old) == left_alone {
-            self.write(old).await?;
-            return Ok(outcome);
-        }
-        self.tell_newer(&work.report, &work.built.version).await;
-        if let Some(force) = self.force_request() {
-            old.last_handled_force_at = Some(force);
-        }
-        let message = format!("Reconciliation finished in {}{left_alone}", attempt.duration);
-        let status = self.observed.ready(&old, work.built, &message, &attempt);
-        self.write(status).await?;
-        info!(revision = work.built.revision(), duration = attempt.duration, "the FluxInstance is ready");
-        self.tell(Severity::Normal, conditions::RECONCILIATION_SUCCEEDED, &message).await;
-        Ok(outcome)
-    }
-
-    async fn tell_repair(&self, work: &Work<'_>) {
-        let repaired = work.pending.iter().filter(|object| !work.report.leaves(object));
-        let names: Vec<String> = repaired.map(|object| ObjectId::of(object).to_string()).collect();
-        if names.is_empty() {
-            return;
-        }
-        let message = format!("Corrected drift in {}", names.join(", "));
-        info!("{message}");
-        self.tell(Severity::Normal, conditions::RECONCILIATION_SUCCEEDED, &message).await;
-    }
-
-    async fn fail(&mut self, work: &Work<'_>, problem: &InstallError) -> Result<Outcome, PassError> {
-        let message = explain(problem);
-        let attempt =
-            self.attempt(format!("sha256:{}", work.built.digest()), Some(work.built.version.original()));
-        self.observed.now = super::now();
-        let mut old = self.status();
-        let is_news = !self.observed.says(&old, conditions::RECONCILIATION_FAILED, &message);
-        old.inventory = Some(work.inventory.clone());
-        let status = self.observed.failed(&old, conditions::RECONCILIATION_FAILED, &message, Some(&attempt));
-        self.write(status).await?;
-        if is_news {
-            error!(reason = conditions::RECONCILIATION_FAILED, "{message}");
-            self.tell(Severity::Warning, conditions::RECONCILIATION_FAILED, &message).await;
-        }
-        Ok(Outcome::Failed)
-    }
-
-    async fn interrupt(&mut self, work: &Work<'_>) -> Result<Outcome, PassError> {
-        let message = "The pass was given up because the FluxInstance changed";
-        // What was applied last may not be recorded with its uid.
-        self.reconciler.managed.forget();
-        self.observed.now = super::now();
-        let mut old = self.status();
-        old.inventory = Some(work.inventory.clone());
-        let status = self.observed.failed(&old, conditions::HEALTH_CHECK_CANCELED, message, None);
-        self.write(status).await?;
-        info!("{message}");
-        self.tell(Severity::Normal, conditions::HEALTH_CHECK_CANCELED, message).await;
-        Ok(Outcome::Interrupted)
-    }
-
     fn timeout(&self) -> Duration {
         let annotations = self.instance.metadata.annotations.as_ref();
         schedule::timeout(schedule::annotation(annotations, keys::RECONCILE_TIMEOUT).unwrap_or_default())
@@ -282,12 +208,6 @@ impl Pass<'_> {
     pub(super) fn owner(&self) -> Owner<'_> {
         Owner { name: crds::INSTANCE_NAME, namespace: &self.reconciler.settings.namespace }
     }
-}
-
-/// What the last success said of definitions.
-fn tail(status: &FluxInstanceStatus) -> &str {
-    let message = find(&status.conditions, conditions::READY).map(|ready| ready.message.as_str());
-    message.and_then(|message| message.find(';').and_then(|start| message.get(start..))).unwrap_or_default()
 }
 
 /// What users set on the sync objects besides the instance (`suspend`, `decryption`, `postBuild`) stays theirs.
