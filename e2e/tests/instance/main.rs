@@ -2,6 +2,8 @@
 
 mod install;
 mod mistakes;
+mod notifications;
+mod receiver;
 mod remove;
 mod wait;
 

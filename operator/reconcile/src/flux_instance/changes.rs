@@ -48,7 +48,8 @@ impl Changes {
     /// The changes in order of their objects, one a line, to be told now; none when there are none.
     pub(super) fn take(&mut self) -> Option<String> {
         let changes = std::mem::take(&mut self.0);
-        let lines: Vec<String> = changes.iter().map(|(id, action)| format!("{id} {}", action.word())).collect();
+        let lines: Vec<String> =
+            changes.iter().map(|(id, action)| format!("{id} {}", action.word())).collect();
         (!lines.is_empty()).then(|| lines.join("\n"))
     }
 }

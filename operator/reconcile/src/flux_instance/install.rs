@@ -23,6 +23,7 @@ use thiserror::Error;
 use tracing::info;
 
 use super::{
+    changes::Action,
     pass::{Outcome, Pass, PassError},
     removal::RemovalError,
 };
@@ -167,6 +168,9 @@ impl Pass<'_> {
             match outcome {
                 Ok(done) => {
                     self.reconciler.managed.note_applied(&done.object);
+                    if let Some(action) = Action::of(done.change) {
+                        self.reconciler.changes().note(ObjectId::of(&done.object), action);
+                    }
                     live.push(done.object);
                 }
                 Err(failure) => failures.push(failure),

@@ -17,6 +17,7 @@
 //! Drift is what `managedFields` show: a field that the manifests name and somebody else changed. What others
 //! add stays.
 
+mod changes;
 mod info;
 mod install;
 mod pass;
@@ -27,16 +28,16 @@ mod uninstall;
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use crds::{FluxInstance, INSTANCE_NAME, conditions, keys};
 use futures::StreamExt as _;
-use k8s_openapi::{api::core::v1::ObjectReference, apimachinery::pkg::apis::meta::v1::ObjectMeta};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::{
-    Api, Client, Resource as _,
-    core::{DeserializeGuard, GroupVersionKind, PartialObjectMeta},
+    Api, Client, Resource,
+    core::{DeserializeGuard, GroupVersionKind, PartialObjectMeta, PartialObjectMetaExt as _},
     runtime::{
         WatchStreamExt as _,
         watcher::{self, Event, watch_object, watcher},
@@ -48,6 +49,7 @@ use operator_cluster::{
     events::{Events, Severity},
     explain,
     managed::{Managed, Watches},
+    notifications::{Notification, address_of},
 };
 use operator_telemetry::Metrics;
 use tokio::{
@@ -60,6 +62,7 @@ use crate::{
     backoff::{Backoff, RetryDelays},
     schedule,
 };
+use changes::Changes;
 use install::FULL_PASS_INTERVAL;
 use pass::{Outcome, Pass};
 
@@ -77,8 +80,6 @@ pub struct Settings {
     pub namespace: String,
     /// A folder with a distribution of Flux; where it holds none, the embedded one is used.
     pub storage_path: PathBuf,
-    /// Name of the pod, for events.
-    pub pod_name: Option<String>,
     /// Field managers whose fields are taken over, besides those of kubectl, Helm and Flux.
     pub override_managers: BTreeSet<String>,
     /// How long to wait before a failed pass is repeated.
@@ -100,18 +101,19 @@ pub struct FluxInstanceReconciler {
     watches: Mutex<Watches>,
     last_full_pass: Mutex<Option<Instant>>,
     reported: Mutex<BTreeSet<String>>,
+    changes: Mutex<Changes>,
 }
 
 type Seen = watch::Receiver<Option<Box<FluxInstance>>>;
 
 impl FluxInstanceReconciler {
-    /// A reconciler for the cluster that the client is connected to.
+    /// A reconciler for the cluster that the client is connected to, which tells what it does by these events.
     #[must_use]
-    pub fn new(client: Client, settings: Settings, metrics: Metrics) -> Self {
+    pub fn new(client: Client, settings: Settings, events: Events, metrics: Metrics) -> Self {
         metrics.add_controller(CONTROLLER, 1);
         Self {
             metrics,
-            events: Events::new(client.clone(), settings.pod_name.clone()),
+            events,
             kinds: Arc::new(Kinds::new(client)),
             former: FormerManagers { others: settings.override_managers.clone() },
             settings,
@@ -120,6 +122,7 @@ impl FluxInstanceReconciler {
             watches: Mutex::default(),
             last_full_pass: Mutex::default(),
             reported: Mutex::default(),
+            changes: Mutex::default(),
         }
     }
 
@@ -237,6 +240,7 @@ impl FluxInstanceReconciler {
                     self.metrics.remove_instance(known.metadata.uid.as_deref().unwrap_or_default());
                 }
                 self.metrics.set_instance(&info::of(instance));
+                self.events.set_address(address_of(instance, &self.settings.namespace));
                 *seen = Some(Box::new(instance.clone()));
             }
             is_later
@@ -248,20 +252,26 @@ impl FluxInstanceReconciler {
             self.metrics.remove_instance(gone.metadata.uid.as_deref().unwrap_or_default());
         }
         self.managed.forget();
+        *self.changes() = Changes::default();
     }
 
     /// Says on an instance that it cannot be reconciled.
     async fn complain(&self, metadata: &ObjectMeta, message: &str) {
         error!(reason = conditions::BUILD_FAILED, namespace = metadata.namespace, "{message}");
-        let reference = ObjectReference {
-            api_version: Some(FluxInstance::api_version(&()).into_owned()),
-            kind: Some(FluxInstance::kind(&()).into_owned()),
-            name: metadata.name.clone(),
-            namespace: metadata.namespace.clone(),
-            uid: metadata.uid.clone(),
-            ..ObjectReference::default()
+        let instance = metadata.clone().into_response_partial::<FluxInstance>();
+        let told = Notification {
+            severity: Severity::Warning,
+            reason: conditions::BUILD_FAILED,
+            message,
+            metadata: &[],
         };
-        self.events.record(&reference, Severity::Warning, conditions::BUILD_FAILED, message).await;
+        self.alert(&instance, &told).await;
+    }
+
+    /// Tells people of an object, and notification-controller too.
+    async fn alert<K: Resource<DynamicType = ()>>(&self, object: &K, told: &Notification<'_>) {
+        self.events.record(&object.object_ref(&()), told).await;
+        self.events.notify(object, told);
     }
 
     /// How long until an unchanged instance is reconciled.
@@ -280,6 +290,10 @@ impl FluxInstanceReconciler {
     fn watch_kinds(&self, kinds: impl IntoIterator<Item = GroupVersionKind>, owner: Owner<'_>) {
         let mut watches = self.watches.lock().unwrap_or_else(PoisonError::into_inner);
         watches.extend(&self.kinds, kinds, owner, &self.managed);
+    }
+
+    fn changes(&self) -> MutexGuard<'_, Changes> {
+        self.changes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn is_full_pass_due(&self) -> bool {

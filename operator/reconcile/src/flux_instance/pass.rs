@@ -16,6 +16,7 @@ use operator_cluster::{
     RequestError,
     events::Severity,
     explain,
+    notifications::Notification,
     status::{apply_status, set_finalizers},
 };
 use operator_oci::{Folder, FolderError};
@@ -29,6 +30,9 @@ use super::{
     status::{Attempt, Observed},
 };
 use crate::schedule;
+
+/// What the revision is called in events.
+const REVISION: &str = "revision";
 
 /// How a pass ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -205,8 +209,7 @@ impl<'a> Pass<'a> {
             self.write(status).await?;
         }
         if is_news {
-            error!(reason = conditions::BUILD_FAILED, "{message}");
-            self.tell(Severity::Warning, conditions::BUILD_FAILED, message).await;
+            self.tell_failure(conditions::BUILD_FAILED, message, None).await;
         }
         Ok(Outcome::Stalled)
     }
@@ -217,8 +220,7 @@ impl<'a> Pass<'a> {
         let status = self.observed.failed(&old, conditions::ARTIFACT_FAILED, message, None);
         self.write(status).await?;
         if is_news {
-            error!(reason = conditions::ARTIFACT_FAILED, "{message}");
-            self.tell(Severity::Warning, conditions::ARTIFACT_FAILED, message).await;
+            self.tell_failure(conditions::ARTIFACT_FAILED, message, None).await;
         }
         Ok(Outcome::Failed)
     }
@@ -295,8 +297,28 @@ impl<'a> Pass<'a> {
         }
     }
 
-    pub(super) async fn tell(&self, severity: Severity, reason: &str, note: &str) {
-        self.reconciler.events.record(&self.instance.object_ref(&()), severity, reason, note).await;
+    /// Tells people.
+    pub(super) async fn tell(&self, severity: Severity, reason: &str, message: &str) {
+        let told = Notification { severity, reason, message, metadata: &[] };
+        self.reconciler.events.record(&self.instance.object_ref(&()), &told).await;
+    }
+
+    /// Tells people of a success, and notification-controller too.
+    pub(super) async fn tell_success(&self, message: &str, built: &Build) {
+        let (severity, reason) = (Severity::Normal, conditions::RECONCILIATION_SUCCEEDED);
+        let metadata = [(REVISION, &*built.revision())];
+        let told = Notification { severity, reason, message, metadata: &metadata };
+        self.reconciler.alert(&self.instance, &told).await;
+    }
+
+    /// Tells people of a failure, and notification-controller too.
+    pub(super) async fn tell_failure(&self, reason: &str, message: &str, built: Option<&Build>) {
+        error!(reason, "{message}");
+        let revision = built.map(Build::revision);
+        let metadata: Vec<(&str, &str)> =
+            revision.iter().map(|revision| (REVISION, revision.as_str())).collect();
+        let told = Notification { severity: Severity::Warning, reason, message, metadata: &metadata };
+        self.reconciler.alert(&self.instance, &told).await;
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crds::{FluxInstanceStatus, ObjectId, conditions};
 use operator_cluster::{events::Severity, explain};
-use tracing::{error, info};
+use tracing::info;
 
 use super::{InstallError, Work};
 use crate::{
@@ -29,6 +29,8 @@ impl Pass<'_> {
         let left_alone = work.report.left_alone(&work.built.version);
         if !is_full && !is_changed {
             self.tell_repair(&work).await;
+        } else {
+            self.tell_changes(&work, &old).await;
         }
         self.tell_rewritten(&work.report).await;
         if !is_changed && tail(&old) == left_alone {
@@ -47,15 +49,25 @@ impl Pass<'_> {
         Ok(outcome)
     }
 
+    /// Tells which objects were put back as they should be.
     async fn tell_repair(&self, work: &Work<'_>) {
         let repaired = work.pending.iter().filter(|object| !work.report.leaves(object));
         let names: Vec<String> = repaired.map(|object| ObjectId::of(object).to_string()).collect();
+        self.reconciler.changes().take();
         if names.is_empty() {
             return;
         }
         let message = format!("Corrected drift in {}", names.join(", "));
         info!("{message}");
-        self.tell(Severity::Normal, conditions::RECONCILIATION_SUCCEEDED, &message).await;
+        self.tell_success(&message, work.built).await;
+    }
+
+    /// Tells what was changed since the last success.
+    async fn tell_changes(&self, work: &Work<'_>, old: &FluxInstanceStatus) {
+        let Some(changes) = self.reconciler.changes().take() else { return };
+        let verb = if old.last_applied_revision.is_some() { "updated" } else { "installed" };
+        let message = format!("Flux {} {verb}\n{changes}", work.built.version.original());
+        self.tell_success(&message, work.built).await;
     }
 
     pub(super) async fn fail(
@@ -73,8 +85,7 @@ impl Pass<'_> {
         let status = self.observed.failed(&old, conditions::RECONCILIATION_FAILED, &message, Some(&attempt));
         self.write(status).await?;
         if is_news {
-            error!(reason = conditions::RECONCILIATION_FAILED, "{message}");
-            self.tell(Severity::Warning, conditions::RECONCILIATION_FAILED, &message).await;
+            self.tell_failure(conditions::RECONCILIATION_FAILED, &message, Some(work.built)).await;
         }
         Ok(Outcome::Failed)
     }
