@@ -15,7 +15,7 @@ use serde_json::Value;
 use thiserror::Error;
 
 use crate::{
-    error::{RequestError, bounded},
+    error::{RequestError, repeated},
     kinds::{KindError, Kinds},
     takeover::{self, FormerManagers, Takeover, is_ours},
 };
@@ -148,20 +148,23 @@ impl Applier<'_> {
         let patch: Patch<()> = Patch::Json(serde_json::from_value(Value::Array(operations)).map_err(broken)?);
         let parameters =
             PatchParams { field_manager: Some(crds::FIELD_MANAGER.to_owned()), ..PatchParams::default() };
-        bounded(api.patch_metadata(name(object), &parameters, &patch)).await?;
+        repeated(|| api.patch_metadata(name(object), &parameters, &patch)).await?;
         Ok(())
     }
 
     async fn patch(&self, api: &Api<DynamicObject>, object: &Value) -> Result<Applied, ApplyProblem> {
         let parameters = PatchParams::apply(crds::FIELD_MANAGER).force();
+        let patch = Patch::Apply(object);
+        let (url, began) = (api.resource_url(), Instant::now());
+        let attempt = || async {
+            let request = Request::new(url).patch(name(object), &parameters, &patch);
+            let request = request.map_err(kube::Error::BuildRequest)?;
+            send(self.kinds.client(), request, began).await
+        };
         let mut tries = 0;
         loop {
-            let request = Request::new(api.resource_url())
-                .patch(name(object), &parameters, &Patch::Apply(object))
-                .map_err(kube::Error::BuildRequest)
-                .map_err(RequestError::from)?;
             tries += 1;
-            match bounded(send(self.kinds.client(), request)).await {
+            match repeated(attempt).await {
                 Ok(applied) => return Ok(applied),
                 Err(error) if is_immutable(&error) => return Err(ApplyProblem::Immutable(error)),
                 // Another write came first.
@@ -173,8 +176,13 @@ impl Applier<'_> {
 }
 
 /// Sends an apply. The status code of the answer tells whether the object is new.
-async fn send(client: &Client, request: http::Request<Vec<u8>>) -> Result<Applied, kube::Error> {
-    let sent = Instant::now();
+///
+/// What was changed since `began` was changed by this apply, or by an earlier try whose answer was lost.
+async fn send(
+    client: &Client,
+    request: http::Request<Vec<u8>>,
+    began: Instant,
+) -> Result<Applied, kube::Error> {
     let response = client.send(request.map(Body::from)).await?;
     let (status, answered) = (response.status(), date(response.headers()));
     let body = response.into_body().collect_bytes().await?;
@@ -182,7 +190,7 @@ async fn send(client: &Client, request: http::Request<Vec<u8>>) -> Result<Applie
         let object = serde_json::from_slice(&body).map_err(kube::Error::SerdeError)?;
         let change = if status == http::StatusCode::CREATED {
             Change::Created
-        } else if is_written(&object, answered.unwrap_or_else(Timestamp::now), sent.elapsed()) {
+        } else if is_written(&object, answered.unwrap_or_else(Timestamp::now), began.elapsed()) {
             Change::Configured
         } else {
             Change::Unchanged

@@ -13,7 +13,7 @@ use kube::{
 use thiserror::Error;
 
 use crate::{
-    error::{RequestError, bounded},
+    error::{RequestError, repeated},
     kinds::{KindError, Kinds},
 };
 
@@ -97,7 +97,7 @@ async fn delete_object(
     };
     let mut tries = 0;
     loop {
-        let live = bounded(api.get_metadata_opt(&id.name)).await?;
+        let live = repeated(|| api.get_metadata_opt(&id.name)).await?;
         let Some(live) = live else { return Ok(Deletion::Absent) };
         if !is_ours(&live, entry, owner) {
             return Ok(Deletion::Foreign);
@@ -127,7 +127,7 @@ async fn request_deletion(
         preconditions: Some(Preconditions { uid: live.metadata.uid.clone(), resource_version: None }),
         ..DeleteParams::default()
     };
-    match bounded(api.delete(&id.name, &parameters)).await {
+    match repeated(|| api.delete(&id.name, &parameters)).await {
         Ok(answer) => {
             let is_held = answer.left().is_some_and(|object| {
                 object.metadata.finalizers.is_some_and(|finalizers| !finalizers.is_empty())

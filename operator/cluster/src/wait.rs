@@ -18,7 +18,7 @@ use thiserror::Error;
 use tokio::time::{Instant, timeout_at};
 
 use crate::{
-    error::{RequestError, explain},
+    error::RequestError,
     kinds::{KindError, Kinds},
     readiness::{Readiness, readiness},
 };
@@ -80,7 +80,7 @@ async fn watch_until_ready(
             Ok(Some(seen)) => judge(seen, object),
             Ok(None) => Readiness::Deleted,
             Err(error) => {
-                last = format!("cannot be watched: {}", explain(&error));
+                last = format!("cannot be watched: {}", RequestError::from(error));
                 continue;
             }
         };
@@ -147,7 +147,7 @@ pub async fn until_reconciled(
                 Verdict::Waiting(what) => last = what,
             },
             Ok(None) => "it does not exist".clone_into(&mut last),
-            Err(error) => last = explain(&error),
+            Err(error) => last = RequestError::from(error).to_string(),
         }
     }
     Err(ReadinessError::TimedOut { limit, last })
@@ -249,17 +249,18 @@ pub async fn until_no_pods(
                 present.remove(&pod.name_any());
             }
             Ok(Event::InitDone) => is_listed = true,
-            Err(error) => failure = Some(explain(&error)),
+            Err(error) => failure = Some(RequestError::from(error)),
         }
         if is_listed && failure.is_none() && present.is_empty() {
             return Ok(Vec::new());
         }
     }
     if failure.is_none() && !is_listed {
-        failure = Some("the API server did not list the pods".to_owned());
+        let problem = "the API server did not list the pods".to_owned();
+        failure = Some(RequestError::Unwatchable(problem));
     }
     match failure {
-        Some(problem) => Err(RequestError::Unwatchable(problem)),
+        Some(problem) => Err(problem),
         None => Ok(present.into_iter().collect()),
     }
 }
