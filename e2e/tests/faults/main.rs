@@ -17,6 +17,7 @@ mod quiet;
 mod refusals;
 mod seed;
 mod snapshot;
+mod words;
 
 use std::time::Duration;
 
