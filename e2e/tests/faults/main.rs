@@ -12,6 +12,7 @@ mod bench;
 mod crash;
 mod drift;
 mod life;
+mod passing;
 mod proxy;
 mod quiet;
 mod refusals;

@@ -30,6 +30,7 @@ fn causes_are_part_of_the_sentence() {
 #[derive(Clone, Copy, Debug)]
 enum Answer {
     Say(u16, &'static str),
+    Refuse(u16),
     Close,
 }
 
@@ -44,7 +45,15 @@ async fn server(answers: Vec<Answer>) -> (Api<ConfigMap>, JoinHandle<()>) {
             while !head.ends_with(b"\r\n\r\n") {
                 assert_ne!(stream.read_buf(&mut head).await.unwrap(), 0, "the request ended early");
             }
-            if let Answer::Say(status, body) = answer {
+            let said = match answer {
+                Answer::Say(status, body) => Some((status, body.to_owned())),
+                Answer::Refuse(code) => {
+                    let status = Status::failure("no", "Because").with_code(code);
+                    Some((code, serde_json::to_string(&status).unwrap()))
+                }
+                Answer::Close => None,
+            };
+            if let Some((status, body)) = said {
                 let length = body.len();
                 let text = format!(
                     "HTTP/1.1 {status} Word\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
@@ -58,7 +67,7 @@ async fn server(answers: Vec<Answer>) -> (Api<ConfigMap>, JoinHandle<()>) {
 }
 
 #[rstest]
-#[case::a_failure(Answer::Say(500, "{}"))]
+#[case::a_failure(Answer::Refuse(500))]
 #[case::a_gateway(Answer::Say(502, "bad gateway"))]
 #[case::a_cut(Answer::Close)]
 #[case::nonsense(Answer::Say(200, "<html>"))]
@@ -76,8 +85,9 @@ async fn what_may_pass_is_tried_again(#[case] failure: Answer) {
 #[case::invalid(422)]
 #[tokio::test]
 async fn a_refusal_is_not_questioned(#[case] status: u16) {
-    let (config_maps, task) = server(vec![Answer::Say(status, "{}")]).await;
-    repeated(|| config_maps.get("a")).await.unwrap_err();
+    let (config_maps, task) = server(vec![Answer::Refuse(status)]).await;
+    let error = repeated(|| config_maps.get("a")).await.unwrap_err();
+    assert_eq!(error.code(), Some(status));
     task.await.unwrap();
 }
 

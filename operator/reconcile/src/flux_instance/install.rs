@@ -2,10 +2,11 @@
 
 mod definitions;
 mod outcome;
+mod wait;
 
-use std::{future::Future, time::Duration};
+use std::{collections::BTreeSet, future::Future, time::Duration};
 
-use crds::{ObjectId, conditions, keys, status::Inventory};
+use crds::{FluxInstanceStatus, ObjectId, conditions, keys, status::Inventory};
 use kube::core::GroupVersionKind;
 use manifests::{flux_instance::Build, objects::kind, order::Stage};
 use operator_cluster::{
@@ -16,10 +17,11 @@ use operator_cluster::{
     events::Severity,
     explain,
     inventory::{confirm, forget_uid, intent, is_confirmed, stale},
-    wait::{WaitError, until_ready},
+    wait::WaitError,
 };
 use serde_json::Value;
 use thiserror::Error;
+use tokio::time::Instant;
 use tracing::info;
 
 use super::{
@@ -29,9 +31,6 @@ use super::{
 };
 use crate::schedule;
 use definitions::Report;
-
-/// How long definitions, namespaces and classes may take to be usable.
-const STAGE_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// How often every object is applied although none is known to have drifted.
 pub(super) const FULL_PASS_INTERVAL: Duration = Duration::from_hours(24);
@@ -54,6 +53,17 @@ enum InstallError {
     Wait(#[from] WaitError),
 }
 
+/// Why a pass is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Occasion {
+    /// The revision was never tried.
+    NewRevision,
+    /// The revision was tried, and has not succeeded as it is wanted now.
+    Unfinished,
+    /// The last pass succeeded: only what drifted is applied.
+    Settled,
+}
+
 /// What is being brought about, and what is known of it so far.
 struct Work<'b> {
     built: &'b Build,
@@ -69,6 +79,21 @@ struct Work<'b> {
     report: Report,
 }
 
+impl<'b> Work<'b> {
+    /// Nothing is done yet.
+    fn new(built: &'b Build, recorded: Inventory) -> Self {
+        let inventory = intent(&recorded, &built.objects);
+        Self { built, inventory, recorded, pending: Vec::new(), live: Vec::new(), report: Report::default() }
+    }
+
+    /// Takes note of objects as they came out of an apply.
+    fn see(&mut self, applied: Vec<Value>) {
+        let again: BTreeSet<ObjectId> = applied.iter().map(ObjectId::of).collect();
+        self.live.retain(|object| !again.contains(&ObjectId::of(object)));
+        self.live.extend(applied);
+    }
+}
+
 impl Pass<'_> {
     /// Makes the cluster agree with the build.
     pub(super) async fn install(
@@ -78,47 +103,58 @@ impl Pass<'_> {
     ) -> Result<Outcome, PassError> {
         self.warn(built).await;
         let old = self.status();
-        let revision = built.revision();
-        let recorded = old.inventory.clone().unwrap_or_default();
-        let inventory = intent(&recorded, &built.objects);
-        let is_new = old.last_attempted_revision.as_deref() != Some(&revision);
-        let is_changed = is_new || inventory != recorded || !self.observed.is_done(&old);
-        let pending = self.pending(built, is_changed);
-        let mut work =
-            Work { built, inventory, recorded, pending, live: Vec::new(), report: Report::default() };
-        if is_changed {
-            self.announce(&work, is_new).await?;
-        } else {
-            self.record_losses(&mut work).await?;
+        let mut work = Work::new(built, old.inventory.clone().unwrap_or_default());
+        let occasion = self.occasion(&work, &old);
+        work.pending = self.pending(built, occasion);
+        match occasion {
+            Occasion::Settled => {
+                let pending = work.pending.clone();
+                self.record_losses(&mut work, &pending).await?;
+            }
+            Occasion::NewRevision | Occasion::Unfinished => self.announce(&work, occasion).await?,
         }
         let done = tokio::select! {
             done = self.bring_about(&mut work) => done,
             () = newer => return self.interrupt(&work).await,
         };
         match done {
-            Ok(()) => self.succeed(work, is_changed).await,
+            Ok(()) => self.succeed(work, occasion).await,
             Err(problem) => self.fail(&work, &problem).await,
         }
     }
 
+    fn occasion(&self, work: &Work<'_>, old: &FluxInstanceStatus) -> Occasion {
+        if old.last_attempted_revision.as_deref() != Some(&work.built.revision()) {
+            return Occasion::NewRevision;
+        }
+        if work.inventory != work.recorded || !self.observed.is_done(old) {
+            return Occasion::Unfinished;
+        }
+        Occasion::Settled
+    }
+
     /// The objects to apply: all when something changed or the daily pass is due, else those that drifted.
-    fn pending<'b>(&self, built: &'b Build, is_changed: bool) -> Vec<&'b Value> {
-        if is_changed || self.reconciler.is_full_pass_due() {
+    fn pending<'b>(&self, built: &'b Build, occasion: Occasion) -> Vec<&'b Value> {
+        if occasion != Occasion::Settled || self.reconciler.is_full_pass_due() {
             return built.objects.iter().collect();
         }
-        let managed = &self.reconciler.managed;
-        built.objects.iter().filter(|object| managed.has_drifted(&ObjectId::of(object))).collect()
+        let now = Instant::now();
+        let (managed, mut drift) = (&self.reconciler.managed, self.reconciler.drift());
+        // Those that nobody has seen drifting yet get their time now.
+        drift.first_due(&managed.drifted(), now);
+        let is_pending = |id: ObjectId| managed.has_drifted(&id) && drift.is_due(&id, now);
+        built.objects.iter().filter(|object| is_pending(ObjectId::of(object))).collect()
     }
 
     /// Records what may exist from now on, before the first object is created.
-    async fn announce(&mut self, work: &Work<'_>, is_new: bool) -> Result<(), PassError> {
+    async fn announce(&mut self, work: &Work<'_>, occasion: Occasion) -> Result<(), PassError> {
         let old = self.status();
         let revision = work.built.revision();
         let verb = if old.last_applied_revision.is_some() { "Upgrading to" } else { "Installing" };
         let message = format!("{verb} revision {revision}");
         let status = self.observed.progressing(&old, &revision, &message, work.inventory.clone());
         self.write(status).await?;
-        if is_new {
+        if occasion == Occasion::NewRevision {
             info!(revision, "{message}");
             self.tell(Severity::Normal, conditions::PROGRESSING, &message).await;
         }
@@ -127,44 +163,66 @@ impl Pass<'_> {
 
     /// An object that somebody deleted comes back as another one: its uid is forgotten before that, so that a
     /// crash in between leaves no entry that names an object which is not ours.
-    async fn record_losses(&mut self, work: &mut Work<'_>) -> Result<(), PassError> {
+    async fn record_losses(&mut self, work: &mut Work<'_>, objects: &[&Value]) -> Result<(), PassError> {
         let managed = &self.reconciler.managed;
-        for object in work.pending.iter().filter(|object| managed.is_gone(&ObjectId::of(object))) {
+        for object in objects.iter().filter(|object| managed.is_gone(&ObjectId::of(object))) {
             forget_uid(&mut work.inventory, object);
         }
+        self.write_inventory(work).await
+    }
+
+    async fn write_inventory(&mut self, work: &Work<'_>) -> Result<(), PassError> {
         let mut status = self.status();
         status.inventory = Some(work.inventory.clone());
         self.write(status).await
     }
 
-    async fn bring_about(&self, work: &mut Work<'_>) -> Result<(), InstallError> {
+    async fn bring_about(&mut self, work: &mut Work<'_>) -> Result<(), InstallError> {
         for stage in Stage::ALL {
             self.apply_stage(work, stage).await?;
         }
         self.watch(work.built);
         self.prune(work).await?;
         if self.instance.spec.wait {
-            until_ready(&self.reconciler.kinds, &work.live, self.timeout()).await?;
+            self.wait(work).await?;
         }
         self.migrate(work).await;
         Ok(())
     }
 
     /// Applies the objects of a stage. What later stages need is usable afterwards.
-    async fn apply_stage(&self, work: &mut Work<'_>, stage: Stage) -> Result<(), InstallError> {
+    async fn apply_stage(&mut self, work: &mut Work<'_>, stage: Stage) -> Result<(), InstallError> {
         let objects =
             work.pending.iter().copied().filter(|object| Stage::of(kind(object)) == stage).collect();
+        let live = self.apply(work, objects).await?;
+        if stage != Stage::Rest {
+            self.wait_until_usable(&live, stage).await?;
+        }
+        work.see(live);
+        Ok(())
+    }
+
+    /// Applies objects, and gives them as the cluster has them. What was applied is known also when others failed.
+    async fn apply<'b>(
+        &self,
+        work: &mut Work<'b>,
+        objects: Vec<&'b Value>,
+    ) -> Result<Vec<Value>, InstallError> {
         let objects = self.make_way(work, objects).await?;
         let desired: Vec<Desired<'_>> = objects
-            .into_iter()
+            .iter()
             .map(|object| Desired {
                 object,
                 takeover: (!is_confirmed(&work.recorded, object)).then(|| extent(object)),
             })
             .collect();
         let applier = Applier { kinds: &self.reconciler.kinds, former: &self.reconciler.former };
+        let outcomes = applier.apply(&desired).await;
+        for object in objects {
+            self.reconciler.drift().note_tried(&ObjectId::of(object), Instant::now());
+        }
         let (mut live, mut failures) = (Vec::new(), Vec::new());
-        for outcome in applier.apply(&desired).await {
+        for outcome in outcomes {
             match outcome {
                 Ok(done) => {
                     self.reconciler.managed.note_applied(&done.object);
@@ -177,16 +235,7 @@ impl Pass<'_> {
             }
         }
         confirm(&mut work.inventory, &live);
-        if !failures.is_empty() {
-            return Err(InstallError::Apply(failures));
-        }
-        if stage != Stage::Rest {
-            until_ready(&self.reconciler.kinds, &live, STAGE_TIMEOUT)
-                .await
-                .map_err(|source| InstallError::Stage { stage: stage_name(stage), source })?;
-        }
-        work.live.extend(live);
-        Ok(())
+        if failures.is_empty() { Ok(live) } else { Err(InstallError::Apply(failures)) }
     }
 
     /// Deletes what left the build. What is not confirmed gone stays recorded.
@@ -219,14 +268,6 @@ fn extent(object: &Value) -> Takeover {
     match kind(object) {
         "GitRepository" | "OCIRepository" | "Bucket" | "Kustomization" => Takeover::Metadata,
         _ => Takeover::Object,
-    }
-}
-
-fn stage_name(stage: Stage) -> &'static str {
-    match stage {
-        Stage::Definitions => "CustomResourceDefinitions, Namespaces and ClusterRoles",
-        Stage::Classes => "classes",
-        Stage::Rest => "objects",
     }
 }
 

@@ -9,6 +9,7 @@
 //! - A spec that cannot be built changes nothing in the cluster: Ready=False and Stalled, with the field.
 //! - A failed pass is repeated after 750 ms, doubling to 15 min, until it succeeds or the instance changes.
 //! - A change of the instance ends a wait for readiness at once.
+//! - What drifts is put right while everything is ready, while a pass waits, and after a pass that failed.
 //!
 //! # Assumptions
 //! One `FluxInstance`, named `flux`, in the namespace of the operator. Nothing else writes its status.
@@ -27,12 +28,13 @@ mod uninstall;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    future::Future,
     path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
-use crds::{FluxInstance, INSTANCE_NAME, conditions, keys};
+use crds::{FluxInstance, INSTANCE_NAME, ObjectId, conditions, keys};
 use futures::StreamExt as _;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::{
@@ -54,12 +56,13 @@ use operator_cluster::{
 use operator_telemetry::Metrics;
 use tokio::{
     sync::watch,
-    time::{Instant, sleep},
+    time::{Instant, sleep, sleep_until},
 };
 use tracing::{debug, error, warn};
 
 use crate::{
     backoff::{Backoff, RetryDelays},
+    drift::{DRIFT_DELAYS, DriftPace},
     schedule,
 };
 use changes::Changes;
@@ -68,10 +71,6 @@ use pass::{Outcome, Pass};
 
 /// Name of this controller in metrics.
 const CONTROLLER: &str = "fluxinstance";
-
-/// How long the repair of drift waits when somebody takes the same fields again and again.
-const DRIFT_DELAYS: RetryDelays =
-    RetryDelays { shortest: Duration::from_millis(100), longest: Duration::from_mins(1) };
 
 /// What the operator is started with.
 #[derive(Clone, Debug)]
@@ -102,6 +101,7 @@ pub struct FluxInstanceReconciler {
     last_full_pass: Mutex<Option<Instant>>,
     reported: Mutex<BTreeSet<String>>,
     changes: Mutex<Changes>,
+    drift: Mutex<DriftPace>,
 }
 
 type Seen = watch::Receiver<Option<Box<FluxInstance>>>;
@@ -123,6 +123,7 @@ impl FluxInstanceReconciler {
             last_full_pass: Mutex::default(),
             reported: Mutex::default(),
             changes: Mutex::default(),
+            drift: Mutex::default(),
         }
     }
 
@@ -189,31 +190,57 @@ impl FluxInstanceReconciler {
 
     async fn reconcile(&self, mut seen: Seen) {
         let mut backoff = Backoff::new(self.settings.retry_delays);
-        let mut drift = Backoff::new(DRIFT_DELAYS);
-        let mut last_drift = Instant::now();
         loop {
             let instance = seen.borrow_and_update().clone();
             let trigger = instance.as_deref().map(Trigger::of);
-            let outcome = match instance {
-                Some(instance) => Some(self.pass(*instance, trigger.as_ref()).await),
-                None => None,
+            let Some(instance) = instance else {
+                changed(seen.clone(), None).await;
+                backoff.reset();
+                continue;
             };
-            let delay = outcome.and_then(|(outcome, interval)| next(outcome, interval, &mut backoff));
-            let is_settled = matches!(outcome, Some((Outcome::Ready | Outcome::Leaving, _)));
-            tokio::select! {
-                () = changed(seen.clone(), trigger.as_ref()) => backoff.reset(),
-                () = sleep_or_for_ever(delay) => {}
-                // Somebody who takes fields again and again gets slower and slower answers.
-                () = self.managed.changed(), if is_settled => {
-                    if last_drift.elapsed() > DRIFT_DELAYS.longest {
-                        drift.reset();
+            let (outcome, interval) = self.pass(*instance, trigger.as_ref()).await;
+            let due = next(outcome, interval, &mut backoff).map(|delay| Instant::now() + delay);
+            loop {
+                match self.wake(outcome, due, changed(seen.clone(), trigger.as_ref())).await {
+                    Wake::Changed => {
+                        backoff.reset();
+                        break;
                     }
-                    last_drift = Instant::now();
-                    tokio::select! {
-                        () = sleep(drift.next_delay()) => {}
-                        () = changed(seen.clone(), trigger.as_ref()) => {}
+                    Wake::Drifted if outcome == Outcome::Failed => {
+                        let newer = changed(seen.clone(), trigger.as_ref());
+                        let instance = seen.borrow().clone();
+                        if let Some(instance) = instance {
+                            Pass::new(self, *instance).put_right(newer).await;
+                        }
                     }
+                    Wake::Due | Wake::Drifted | Wake::Left => break,
                 }
+            }
+        }
+    }
+
+    /// What comes first after a pass that ended so.
+    async fn wake(&self, outcome: Outcome, due: Option<Instant>, newer: impl Future<Output = ()>) -> Wake {
+        let is_kept = matches!(outcome, Outcome::Ready | Outcome::Leaving | Outcome::Failed);
+        tokio::select! {
+            () = newer => Wake::Changed,
+            () = sleep_until_or_for_ever(due) => Wake::Due,
+            () = self.drift_is_due(), if is_kept => Wake::Drifted,
+            () = self.managed.left(), if is_kept && outcome != Outcome::Failed => {
+                // What goes together is looked at together.
+                sleep(DRIFT_DELAYS.shortest).await;
+                Wake::Left
+            }
+        }
+    }
+
+    /// Ends when an object that drifted is to be put right.
+    async fn drift_is_due(&self) {
+        loop {
+            let first = self.drift().first_due(&self.managed.drifted(), Instant::now());
+            tokio::select! {
+                () = self.managed.changed() => {}
+                () = sleep_until_or_for_ever(first) => return,
             }
         }
     }
@@ -296,6 +323,30 @@ impl FluxInstanceReconciler {
         self.changes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn drift(&self) -> MutexGuard<'_, DriftPace> {
+        self.drift.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The objects that are to be put right now. They are not due again before they drift again or a while has
+    /// passed, whatever comes of it.
+    fn due_drift(&self) -> Vec<ObjectId> {
+        let (mut drift, now, mut drifted) = (self.drift(), Instant::now(), self.managed.drifted());
+        drift.first_due(&drifted, now);
+        drifted.retain(|id| drift.is_due(id, now));
+        for id in &drifted {
+            drift.note_tried(id, now);
+        }
+        drifted
+    }
+
+    /// Puts off whatever is to be put right now.
+    fn give_up_drift(&self) {
+        let mut drift = self.drift();
+        for id in self.managed.drifted() {
+            drift.note_tried(&id, Instant::now());
+        }
+    }
+
     fn is_full_pass_due(&self) -> bool {
         let last = self.last_full_pass.lock().unwrap_or_else(PoisonError::into_inner);
         last.is_none_or(|last| last.elapsed() >= FULL_PASS_INTERVAL)
@@ -336,6 +387,19 @@ fn is_later(this: &ObjectMeta, that: &ObjectMeta) -> bool {
     }
 }
 
+/// Why the reconciler goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wake {
+    /// The instance is not the one of the last pass any more.
+    Changed,
+    /// It is time for the next pass.
+    Due,
+    /// An object is to be put right.
+    Drifted,
+    /// An object that was to be deleted is gone.
+    Left,
+}
+
 /// What starts a pass when it changes: not the status, which is ours.
 #[derive(Clone, Debug, PartialEq)]
 struct Trigger {
@@ -367,9 +431,9 @@ async fn changed(mut seen: Seen, trigger: Option<&Trigger>) {
     }
 }
 
-async fn sleep_or_for_ever(delay: Option<Duration>) {
-    match delay {
-        Some(delay) => sleep(delay).await,
+async fn sleep_until_or_for_ever(end: Option<Instant>) {
+    match end {
+        Some(end) => sleep_until(end).await,
         None => std::future::pending().await,
     }
 }

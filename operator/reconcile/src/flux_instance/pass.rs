@@ -90,6 +90,8 @@ pub(super) struct Pass<'a> {
     pub(super) instance: FluxInstance,
     pub(super) observed: Observed,
     started: Instant,
+    /// When the status was last written, or tried to be.
+    pub(super) told: Instant,
 }
 
 /// What is to be done for an instance.
@@ -112,7 +114,8 @@ impl<'a> Pass<'a> {
             requested_at: annotations.and_then(|annotations| annotations.get(keys::REQUESTED_AT)).cloned(),
             now: now(),
         };
-        Self { reconciler, instance, observed, started: Instant::now() }
+        let started = Instant::now();
+        Self { reconciler, instance, observed, started, told: started }
     }
 
     /// Runs the pass. `newer` ends when the instance changed: a wait for readiness is then given up.
@@ -138,6 +141,28 @@ impl<'a> Pass<'a> {
                 }
             }
         })
+    }
+
+    /// Puts right what drifted, and nothing else: the last pass failed, and its words stay.
+    pub(super) async fn put_right(mut self, newer: impl Future<Output = ()>) {
+        let done = match self.decide().await {
+            Ok(Decision::Install(built)) => {
+                tokio::select! {
+                    done = self.repair(&built) => done,
+                    () = newer => Ok(()),
+                }
+            }
+            // Nothing is kept as it was applied.
+            Ok(_) => {
+                self.reconciler.give_up_drift();
+                Ok(())
+            }
+            Err(error) => Err(error),
+        };
+        if let Err(problem) = done {
+            self.reconciler.give_up_drift();
+            warn!(error = explain(&problem), "drift could not be put right yet");
+        }
     }
 
     async fn decide(&self) -> Result<Decision, PassError> {
@@ -275,6 +300,7 @@ impl<'a> Pass<'a> {
         if self.instance.status.as_ref() == Some(&status) {
             return Ok(());
         }
+        self.told = Instant::now();
         let written = apply_status(&self.reconciler.instances(), &self.instance, &status).await;
         self.take(written, PassError::Status)
     }

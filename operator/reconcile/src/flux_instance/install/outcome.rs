@@ -1,10 +1,14 @@
 //! Telling what came of an installation.
 
-use crds::{FluxInstanceStatus, ObjectId, conditions};
-use operator_cluster::{events::Severity, explain};
+use crds::{FluxInstanceStatus, ObjectId, conditions, status::MAX_MESSAGE_BYTES};
+use operator_cluster::{
+    events::{Severity, shorten},
+    explain,
+};
+use serde_json::Value;
 use tracing::info;
 
-use super::{InstallError, Work};
+use super::{InstallError, Occasion, Work};
 use crate::{
     conditions::find,
     flux_instance::{
@@ -14,7 +18,7 @@ use crate::{
 };
 
 impl Pass<'_> {
-    pub(super) async fn succeed(&mut self, work: Work<'_>, is_changed: bool) -> Result<Outcome, PassError> {
+    pub(super) async fn succeed(&mut self, work: Work<'_>, occasion: Occasion) -> Result<Outcome, PassError> {
         let is_leaving = work.inventory.entries.len() > work.built.objects.len();
         let outcome = if is_leaving { Outcome::Leaving } else { Outcome::Ready };
         let attempt =
@@ -22,26 +26,19 @@ impl Pass<'_> {
         self.observed.now = now();
         let mut old = self.status();
         old.inventory = Some(work.inventory.clone());
-        let is_full = work.pending.len() == work.built.objects.len();
-        if is_full {
-            self.reconciler.note_full_pass();
-        }
+        self.tell_done(&work, occasion, &old).await;
         let left_alone = work.report.left_alone(&work.built.version);
-        if !is_full && !is_changed {
-            self.tell_repair(&work).await;
-        } else {
-            self.tell_changes(&work, &old).await;
-        }
-        self.tell_rewritten(&work.report).await;
-        if !is_changed && tail(&old) == left_alone {
+        if occasion == Occasion::Settled && says_success(&old, &left_alone) {
             self.write(old).await?;
             return Ok(outcome);
         }
         self.tell_newer(&work.report, &work.built.version).await;
-        if let Some(force) = self.force_request() {
+        if work.report.is_complete()
+            && let Some(force) = self.force_request()
+        {
             old.last_handled_force_at = Some(force);
         }
-        let message = format!("Reconciliation finished in {}{left_alone}", attempt.duration);
+        let message = success(&attempt.duration, &left_alone);
         let status = self.observed.ready(&old, work.built, &message, &attempt);
         self.write(status).await?;
         info!(revision = work.built.revision(), duration = attempt.duration, "the FluxInstance is ready");
@@ -49,11 +46,25 @@ impl Pass<'_> {
         Ok(outcome)
     }
 
+    /// Tells what a pass has done to the objects.
+    async fn tell_done(&self, work: &Work<'_>, occasion: Occasion, old: &FluxInstanceStatus) {
+        let is_full = work.pending.len() == work.built.objects.len();
+        if is_full {
+            self.reconciler.note_full_pass();
+        }
+        if occasion == Occasion::Settled && !is_full {
+            self.tell_repair(work, &work.pending).await;
+            self.reconciler.changes().take();
+        } else {
+            self.tell_changes(work, old).await;
+        }
+        self.tell_rewritten(&work.report).await;
+    }
+
     /// Tells which objects were put back as they should be.
-    async fn tell_repair(&self, work: &Work<'_>) {
-        let repaired = work.pending.iter().filter(|object| !work.report.leaves(object));
+    pub(super) async fn tell_repair(&self, work: &Work<'_>, repaired: &[&Value]) {
+        let repaired = repaired.iter().filter(|object| !work.report.leaves(object));
         let names: Vec<String> = repaired.map(|object| ObjectId::of(object).to_string()).collect();
-        self.reconciler.changes().take();
         if names.is_empty() {
             return;
         }
@@ -105,8 +116,14 @@ impl Pass<'_> {
     }
 }
 
-/// What the last success said of definitions.
-fn tail(status: &FluxInstanceStatus) -> &str {
-    let message = find(&status.conditions, conditions::READY).map(|ready| ready.message.as_str());
-    message.and_then(|message| message.find(';').and_then(|start| message.get(start..))).unwrap_or_default()
+/// The message of a success.
+fn success(duration: &str, left_alone: &str) -> String {
+    format!("Reconciliation finished in {duration}{left_alone}")
+}
+
+/// Whether the last success said the same of definitions that were left as they are.
+fn says_success(status: &FluxInstanceStatus, left_alone: &str) -> bool {
+    let Some(last) = status.history.first() else { return false };
+    let expected = shorten(&success(&last.last_reconciled_duration, left_alone), MAX_MESSAGE_BYTES);
+    find(&status.conditions, conditions::READY).is_some_and(|ready| ready.message == expected)
 }
