@@ -3,6 +3,7 @@
 mod install;
 mod mistakes;
 mod notifications;
+mod progress;
 mod receiver;
 mod remove;
 mod wait;
