@@ -13,5 +13,6 @@ pub mod objects;
 pub mod order;
 pub mod render;
 pub mod semver;
+mod text;
 
 pub use manifests_yaml as yaml;

@@ -5,7 +5,10 @@ use std::ops::RangeInclusive;
 use thiserror::Error;
 
 use super::{Distribution, DistributionError};
-use crate::semver::{Range, RangeError, Version};
+use crate::{
+    semver::{Range, RangeError, Version},
+    text::shortened,
+};
 
 /// The (major, minor) pairs of Flux that this operator knows how to build; every patch of them is fine.
 pub const SUPPORTED_MINORS: RangeInclusive<(u64, u64)> = (2, 6)..=(2, 9);
@@ -25,18 +28,20 @@ pub struct Election {
 #[derive(Debug, Error)]
 #[expect(missing_docs, reason = "the messages document the variants and their fields")]
 pub enum ElectionError {
-    #[error("spec.distribution.version '{range}' is not a version range")]
+    #[error("spec.distribution.version '{}' is not a version range", shortened(range))]
     InvalidRange { range: String, source: RangeError },
     #[error(transparent)]
     Distribution(#[from] DistributionError),
     #[error(
-        "no version matches spec.distribution.version '{range}' ({origin}: {}{}): choose a range that matches one of them, or a distribution that holds the version: spec.distribution.artifact, or a folder of manifests by --distribution-path (build) or --storage-path (serve)",
+        "no version matches spec.distribution.version '{}' ({origin}: {}{}): choose a range that matches one of them, or a distribution that holds the version: spec.distribution.artifact, or a folder of manifests by --distribution-path (build) or --storage-path (serve)",
+        shortened(range),
         list(available),
         passed_over(skipped)
     )]
     NoMatch { range: String, origin: String, available: Vec<Version>, skipped: Vec<Version> },
     #[error(
-        "spec.distribution.version '{range}' elects Flux {target}, which is older than the installed {applied}: Flux cannot be downgraded across minor versions; raise the range, or delete the instance and install anew"
+        "spec.distribution.version '{}' elects Flux {target}, which is older than the installed {applied}: Flux cannot be downgraded across minor versions; raise the range, or delete the instance and install anew",
+        shortened(range)
     )]
     Downgrade { range: String, target: Version, applied: Version },
 }

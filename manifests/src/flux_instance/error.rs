@@ -27,10 +27,12 @@ pub enum BuildError {
     Name { object: String },
     #[error("the manifests of the distribution cannot be used")]
     Manifests(#[from] ResourceError),
-    #[error("the objects cannot be renamed, moved or pinned; is a patch at fault?")]
+    #[error("the manifests of the distribution cannot be renamed, moved or pinned")]
     Transform(#[from] TransformError),
     #[error("spec.kustomize.{0}")]
     Patch(#[from] PatchError),
+    #[error("spec.kustomize.patches[{index}] leaves an object that cannot be used")]
+    PatchedObject { index: usize, source: TransformError },
 }
 
 impl BuildError {
@@ -80,6 +82,18 @@ pub enum BuildWarning {
     },
     /// A patch matched or changed nothing.
     Patch(PatchWarning),
+    /// The source of the sync, or its Kustomization, has no controller.
+    SyncWithoutController {
+        /// The component that is missing.
+        component: Component,
+    },
+    /// A patch takes a definition away.
+    RemovedDefinition {
+        /// Name of the definition.
+        name: String,
+    },
+    /// A field whose value is allowed, and probably not meant.
+    Field(InvalidField),
 }
 
 impl fmt::Display for BuildWarning {
@@ -101,6 +115,15 @@ impl fmt::Display for BuildWarning {
                 )
             }
             Self::Patch(warning) => write!(formatter, "spec.kustomize.{warning}"),
+            Self::SyncWithoutController { component } => write!(
+                formatter,
+                "spec.sync needs {component}, which is not in spec.components: nothing is synchronised without it"
+            ),
+            Self::RemovedDefinition { name } => write!(
+                formatter,
+                "spec.kustomize.patches deletes CustomResourceDefinition {name}: a cluster that has it loses it, with all objects of its kind"
+            ),
+            Self::Field(field) => write!(formatter, "{field}"),
         }
     }
 }

@@ -1,15 +1,46 @@
 //! Labels and annotations of all managed objects.
 
+use std::collections::BTreeMap;
+
 use crds::{
     FluxInstance,
     keys::{OWNER_NAME, OWNER_NAMESPACE, PRUNE},
 };
 use serde_json::{Map, Value};
 
+use super::{
+    InvalidField,
+    names::{is_label_key, is_label_value},
+};
 use crate::{
     objects::{edit_map, kind},
     semver::Version,
 };
+
+/// Refuses labels and annotations that no object can have.
+pub(super) fn check(instance: &FluxInstance) -> Result<(), InvalidField> {
+    let common = instance.spec.common_metadata.as_ref();
+    let of = |map: Option<&BTreeMap<String, String>>| map.cloned().unwrap_or_default();
+    let labels = of(common.and_then(|common| common.labels.as_ref()));
+    let annotations = of(common.and_then(|common| common.annotations.as_ref()));
+    let keys =
+        labels.keys().map(|key| ("labels", key)).chain(annotations.keys().map(|key| ("annotations", key)));
+    for (map, key) in keys.filter(|(_, key)| !is_label_key(key)) {
+        let problem = format!(
+            "'{key}' is no key of {map}: it has letters, digits, dashes, underscores and dots, perhaps after a domain and a slash, such as example.com/team"
+        );
+        return Err(InvalidField::new(format!("spec.commonMetadata.{map}"), problem));
+    }
+    match labels.iter().find(|(_, value)| !is_label_value(value)) {
+        Some((key, value)) => Err(InvalidField::new(
+            format!("spec.commonMetadata.labels['{key}']"),
+            format!(
+                "'{value}' is no value of a label: it has at most 63 letters, digits, dashes, underscores and dots; use an annotation for longer texts"
+            ),
+        )),
+        None => Ok(()),
+    }
+}
 
 /// Writes what every managed object carries. The instance's common metadata wins, but for what the operator
 /// knows its objects by and what keeps the namespace from being deleted.

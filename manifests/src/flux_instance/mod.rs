@@ -5,24 +5,26 @@
 //! images, namespace, labels and annotations. Manifests are changed by name (a container, a flag, a mount, a
 //! rule's content), never by position.
 
+mod advice;
 mod controllers;
 mod error;
 mod images;
 mod metadata;
+mod names;
 mod notifications;
 mod sharding;
 mod sizing;
 mod sync;
 mod tenancy;
 
-use std::sync::OnceLock;
+use std::{collections::BTreeSet, sync::OnceLock};
 
 use crds::{
     FluxInstance,
     flux_instance::{Cluster, ClusterType, Component, ComponentImage, ShardStorage},
     keys::SHARDING_ROLE,
 };
-use manifests_kustomize::{Patch, Resource, Resources, Target};
+use manifests_kustomize::{Image, Patch, Resource, Resources, Target, TransformError};
 use serde_json::{Value, json};
 
 use crate::{
@@ -33,6 +35,7 @@ use crate::{
 };
 
 pub use error::{BuildError, BuildWarning, InvalidField};
+use names::is_domain;
 use sharding::{STORAGE_ADDRESS, Shard, is_shardable, storage_host};
 use tenancy::WorkloadIdentity;
 
@@ -146,18 +149,22 @@ impl Builder<'_> {
     fn objects(&self, warnings: &mut Vec<BuildWarning>) -> Result<Vec<Value>, BuildError> {
         self.check()?;
         let spec = &self.instance.spec;
+        warnings.extend(advice::warnings(spec, &self.components()));
         let identity = WorkloadIdentity::of(&self.cluster, &self.release.version)?;
-        let mut resources = self.base()?;
-        for resource in resources.iter_mut() {
-            self.adapt(resource, identity);
-        }
+        let mut resources = self.adapted(identity)?;
+        let definitions = definitions(&resources);
         let patches: Vec<Patch> =
             spec.kustomize.iter().flat_map(|kustomize| &kustomize.patches).map(patch).collect();
+        let pins = images::pins(&spec.distribution, self.release, warnings)?;
         warnings.extend(resources.patch(&patches)?.into_iter().map(BuildWarning::Patch));
-        resources.namespace(self.namespace)?;
-        // Roles and shards were named apart, and a patch may have renamed something.
-        resources.fix_references()?;
-        resources.images(&images::pins(&spec.distribution, self.release, warnings)?)?;
+        let left = self::definitions(&resources);
+        let removed = definitions.difference(&left).cloned();
+        warnings.extend(removed.map(|name| BuildWarning::RemovedDefinition { name }));
+        if let Err(problem) = self.settle(&mut resources, &pins) {
+            return Err(blame(&self.adapted(identity)?, &patches, problem, |resources| {
+                self.settle(resources, &pins)
+            }));
+        }
         let mut objects = resources.into_objects();
         for object in &mut objects {
             metadata::apply(object, self.instance, self.namespace, &self.release.version);
@@ -167,9 +174,27 @@ impl Builder<'_> {
         Ok(objects)
     }
 
+    /// The manifests with everything that the spec changes in single objects.
+    fn adapted(&self, identity: WorkloadIdentity) -> Result<Resources, BuildError> {
+        let mut resources = self.base()?;
+        for resource in resources.iter_mut() {
+            self.adapt(resource, identity);
+        }
+        Ok(resources)
+    }
+
+    /// Names, references and images, when all patches are in.
+    fn settle(&self, resources: &mut Resources, pins: &[Image]) -> Result<(), TransformError> {
+        resources.namespace(self.namespace)?;
+        // Roles and shards were named apart, and a patch may have renamed something.
+        resources.fix_references()?;
+        resources.images(pins)
+    }
+
     fn check(&self) -> Result<(), InvalidField> {
         let spec = &self.instance.spec;
-        if !sharding::is_domain(&self.cluster.domain) {
+        metadata::check(self.instance)?;
+        if !is_domain(&self.cluster.domain) {
             let problem = format!("'{}' is not a DNS name such as cluster.local", self.cluster.domain);
             return Err(InvalidField::new("spec.cluster.domain", problem));
         }
@@ -367,6 +392,31 @@ impl Builder<'_> {
     fn has(&self, component: Component) -> bool {
         self.release.components.iter().any(|(chosen, _)| *chosen == component)
     }
+}
+
+/// Finds the first patch after which the objects cannot be settled any more.
+fn blame(
+    adapted: &Resources,
+    patches: &[Patch],
+    problem: TransformError,
+    settle: impl Fn(&mut Resources) -> Result<(), TransformError>,
+) -> BuildError {
+    let is_settled = |count: &usize| {
+        let mut resources = adapted.clone();
+        let patched = resources.patch(patches.get(..*count).unwrap_or_default());
+        patched.is_ok() && settle(&mut resources).is_ok()
+    };
+    let counts: Vec<usize> = (0..=patches.len()).collect();
+    match counts.partition_point(is_settled).checked_sub(1) {
+        Some(index) => BuildError::PatchedObject { index, source: problem },
+        None => BuildError::Transform(problem),
+    }
+}
+
+/// The names of the definitions of custom resources.
+fn definitions(resources: &Resources) -> BTreeSet<String> {
+    let of_kind = resources.iter().filter(|resource| kind(resource.value()) == "CustomResourceDefinition");
+    of_kind.map(|resource| objects::name(resource.value()).to_owned()).collect()
 }
 
 /// Refuses names that no object can have: such an object could neither be applied nor deleted.

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::{
     BuildError, InvalidField,
     controllers::{append_argument, edit_pod_list, remount},
+    names::{MAX_LABEL, is_dns_label, is_label_key},
 };
 use crate::{
     distribution::Release,
@@ -30,12 +31,6 @@ const PERSISTENT_VOLUME: &str = "persistent-data";
 
 /// The first minor of Flux whose source-watcher can be sharded.
 const SHARDED_WATCHER_SINCE: (u64, u64) = (2, 9);
-
-/// The most characters of a label value and of a name in DNS.
-const MAX_NAME: usize = 63;
-
-/// The most characters of a DNS name.
-const MAX_DOMAIN: usize = 253;
 
 /// What all shards share with the main controllers.
 const SHARED_KINDS: [&str; 7] = [
@@ -77,12 +72,12 @@ pub(super) fn check(sharding: &Sharding, components: &[Component]) -> Result<(),
                 ),
             ));
         }
-        if longest + 1 + shard.len() > MAX_NAME {
-            let most = MAX_NAME.saturating_sub(longest + 1);
+        if longest + 1 + shard.len() > MAX_LABEL {
+            let most = MAX_LABEL.saturating_sub(longest + 1);
             return Err(InvalidField::new(
                 field(),
                 format!(
-                    "'{shard}' must have at most {most} characters, so that <controller>-<shard> has at most {MAX_NAME}"
+                    "'{shard}' must have at most {most} characters, so that <controller>-<shard> has at most {MAX_LABEL}"
                 ),
             ));
         }
@@ -213,28 +208,6 @@ pub(super) fn check_storage(storage: &Storage) -> Result<(), InvalidField> {
 
 fn claim_volume(volume: &str, claim: &str) -> Value {
     json!({"name": volume, "persistentVolumeClaim": {"claimName": claim}})
-}
-
-fn is_label_key(text: &str) -> bool {
-    let (prefix, name) = text.rsplit_once('/').unwrap_or(("example.com", text));
-    let is_inner =
-        |character: char| character.is_ascii_alphanumeric() || matches!(character, '-' | '_' | '.');
-    let is_name = name.len() <= MAX_NAME
-        && name.chars().all(is_inner)
-        && name.starts_with(|first: char| first.is_ascii_alphanumeric())
-        && name.ends_with(|last: char| last.is_ascii_alphanumeric());
-    is_name && is_domain(prefix)
-}
-
-/// A DNS name, such as that of a cluster.
-pub(super) fn is_domain(text: &str) -> bool {
-    text.len() <= MAX_DOMAIN && text.split('.').all(is_dns_label)
-}
-
-fn is_dns_label(text: &str) -> bool {
-    let is_inner =
-        |character: char| character.is_ascii_lowercase() || character.is_ascii_digit() || character == '-';
-    !text.is_empty() && text.chars().all(is_inner) && !text.starts_with('-') && !text.ends_with('-')
 }
 
 #[cfg(test)]

@@ -340,6 +340,30 @@ fn a_field_that_no_object_can_be_made_of_is_named_with_a_good_value() {
             ]}}),
             "spec.kustomize.patches[1] (target kind=Deployment,name=helm-controller)",
         ),
+        (
+            json!({"kustomize": {"patches": [
+                {"patch": "[{op: add, path: /metadata/labels/a, value: b}]", "target": {"kind": "Deployment"}},
+                {"patch": "[{op: replace, path: /spec/template/spec/containers, value: 5}]", "target": {"kind": "Deployment", "name": "helm-controller"}},
+                {"patch": "[{op: add, path: /metadata/labels/c, value: d}]", "target": {"kind": "Deployment"}},
+            ]}}),
+            "spec.kustomize.patches[1] leaves an object that cannot be used: ",
+        ),
+        (
+            json!({"commonMetadata": {"labels": {"a b": "c"}}}),
+            "spec.commonMetadata.labels: 'a b' is no key of labels",
+        ),
+        (
+            json!({"commonMetadata": {"annotations": {"/a": "c"}}}),
+            "spec.commonMetadata.annotations: '/a' is no key of annotations",
+        ),
+        (
+            json!({"commonMetadata": {"labels": {"team": "a b"}}}),
+            "spec.commonMetadata.labels['team']: 'a b' is no value of a label",
+        ),
+        (
+            json!({"distribution": {"version": "x".repeat(200), "registry": "fluxcd"}}),
+            &format!("spec.distribution.version '{}…' is not a version range", "x".repeat(80)),
+        ),
     ];
     for (fields, expected) in rows {
         let message = error(&fields);
@@ -358,6 +382,48 @@ fn what_has_no_effect_is_a_warning() {
     ]}}));
     assert_eq!(patch.len(), 1);
     assert!(patch[0].contains("patches[0] (target kind=Deployment,name=helm)"), "{}", patch[0]);
+}
+
+#[test]
+fn what_is_probably_not_meant_is_a_warning() {
+    let warned = |fields: &Value, expected: &str| {
+        let warnings: Vec<String> = built(fields).warnings.iter().map(ToString::to_string).collect();
+        assert!(warnings.iter().any(|warning| warning.starts_with(expected)), "{warnings:?}: {expected}");
+    };
+    let sync = |field: &str, value: &str| {
+        let mut sync =
+            json!({"kind": "GitRepository", "url": "https://git.example.com/a", "ref": "main", "path": "a"});
+        sync[field] = value.into();
+        json!({"sync": sync})
+    };
+    warned(&sync("ref", ""), "spec.sync.ref: is empty: name what to follow, such as refs/heads/main");
+    warned(&sync("interval", "0s"), "spec.sync.interval: the source is read once and never again");
+    warned(&sync("pullSecret", "My Secret"), "spec.sync.pullSecret: 'My Secret' is a name that no object");
+    let mut without = sync("path", "b");
+    without["components"] = json!(["source-controller"]);
+    warned(&without, "spec.sync needs kustomize-controller, which is not in spec.components");
+    warned(
+        &json!({"cluster": {"multitenant": true, "tenantDefaultServiceAccount": "A"}}),
+        "spec.cluster.tenantDefaultServiceAccount: 'A' is a name that no object",
+    );
+    let shards: Vec<String> = (0..51).map(|number| format!("shard-{number}")).collect();
+    warned(&json!({"sharding": {"shards": shards}}), "spec.sharding.shards: 51 shards");
+    warned(
+        &json!({"kustomize": {"patches": [
+            {"patch": "{$patch: delete, apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: buckets.source.toolkit.fluxcd.io}}"}
+        ]}}),
+        "spec.kustomize.patches deletes CustomResourceDefinition buckets.source.toolkit.fluxcd.io: ",
+    );
+}
+
+#[test]
+fn a_usual_instance_has_no_warnings() {
+    let usual = json!({
+        "sync": {"kind": "GitRepository", "url": "https://git.example.com/a", "ref": "refs/heads/main", "path": "a"},
+        "commonMetadata": {"labels": {"example.com/team": "platform"}},
+        "sharding": {"shards": ["apps"]},
+    });
+    assert!(built(&usual).warnings.is_empty());
 }
 
 #[test]

@@ -57,7 +57,7 @@ pub(crate) fn read_instance(path: &Path, namespace: Option<&str>) -> Result<Writ
     let documents =
         yaml::documents(&text).map_err(|source| InputError::Yaml { file: file.clone(), source })?;
     let (mut instances, others): (Vec<Value>, Vec<Value>) =
-        documents.into_iter().map(|document| document.value).partition(is_instance);
+        documents.into_iter().flat_map(|document| items(document.value)).partition(is_instance);
     match (instances.pop(), instances.len()) {
         (Some(instance), 0) => {
             let mut written = parse(file, instance)?;
@@ -123,6 +123,19 @@ fn read(path: &Path) -> Result<String, InputError> {
         return Err(InputError::TooLarge { file });
     }
     Ok(text)
+}
+
+/// The items of a List, as `kubectl get --output yaml` writes one; of anything else itself.
+fn items(mut object: Value) -> Vec<Value> {
+    let is_list = kind(&object) == "List" && split_api_version(&object) == ("", "v1");
+    match object.get_mut("items").map(Value::take) {
+        Some(Value::Array(items)) if is_list => items,
+        Some(items) => {
+            object["items"] = items;
+            vec![object]
+        }
+        None => vec![object],
+    }
 }
 
 fn is_instance(object: &Value) -> bool {

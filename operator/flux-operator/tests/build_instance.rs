@@ -56,6 +56,13 @@ fn refused(instance: &str, arguments: &[&str]) -> String {
 }
 
 #[test]
+fn an_instance_is_found_in_a_list() {
+    let item = SMALLEST.trim().replace('\n', "\n  ");
+    let list = format!("apiVersion: v1\nkind: List\nitems:\n- {item}\n");
+    assert_eq!(stdout(&build(&list, &[])), stdout(&build(SMALLEST, &[])));
+}
+
+#[test]
 fn the_smallest_instance_renders_flux() {
     let output = build(SMALLEST, &[]);
     assert!(output.status.success(), "{}", stderr(&output));
