@@ -1,26 +1,26 @@
 SHELL := /bin/bash
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/flux-operator
 # CustomResourceDefinitions of Flux with the texts that `kubectl explain` shows; embedded by the build.
-export FLUX_CRDS_DIR := $(CACHE)/flux-crds/described
 TARGET := $(or $(CARGO_TARGET_DIR),target)
+export FLUX_CRDS_DIR := $(CACHE)/flux-crds/described
 
 .DEFAULT_GOAL := help
-.PHONY: help build check test test-1.34 demo bench image generate crds bed
+.PHONY: help build check test test-1.34 demo bench generate crds bed
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z0-9.-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: crds bed ## Start a Kubernetes control plane and the operator, and watch it install Flux
-	cargo build --bins
-	cargo run --quiet --package e2e --bin demo
+	cargo build --workspace --bins --examples
+	$(TARGET)/debug/demo
 
 test: crds bed ## Run every test, on Kubernetes 1.36
-	cargo build --bins --examples
+	cargo build --workspace --bins --examples
 	cargo test --workspace
 
 test-1.34: crds ## Run the tests that need a cluster, on Kubernetes 1.34
 	e2e/build.sh 1.34 >/dev/null
-	cargo build --bins --examples
+	cargo build --workspace --bins --examples
 	E2E_KUBERNETES=1.34 cargo test --package e2e
 
 check: crds ## Formatting and lints
@@ -29,10 +29,6 @@ check: crds ## Formatting and lints
 
 build: crds ## Build the release binary: target/release/flux-operator
 	cargo build --release --package flux-operator
-
-image: build ## Push the operator's image to REPOSITORY, or write it to the file TAR
-	CRANE="$$(e2e/tools/build.sh crane)" operator/flux-operator/image/build.sh \
-		$(TARGET)/release/flux-operator "$(REPOSITORY)" $(TAR)
 
 bench: build ## Measure: size of the binary, time of a build
 	cargo run --quiet --release --package e2e --bin bench

@@ -24,7 +24,7 @@ pub enum BedError {
         value: String,
     },
     /// The build script did not give a folder with the programs.
-    #[error("failed to build the control plane ({script} ended with {exit}): its messages are above")]
+    #[error("failed to build programs of the bed ({script} ended with {exit}): its messages are above")]
     Build {
         /// The script that was run.
         script: PathBuf,
@@ -70,6 +70,12 @@ pub enum BedError {
     StateInUse {
         /// The folder.
         path: PathBuf,
+    },
+    /// What kwok shall play cannot be read.
+    #[error("failed to read e2e/control-plane/stages.yaml: {message}")]
+    Stages {
+        /// The cause.
+        message: String,
     },
     /// The kernel gave no port on loopback.
     #[error("failed to reserve a port on loopback")]

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::BedError;
 use crate::parts::{
-    ACCOUNT_KEY, ACCOUNT_PUBLIC_KEY, AUTHORITY, CERTIFICATE, CERTIFICATE_KEY, KUBECONFIG, STAGES, TOKENS,
+    ACCOUNT_KEY, ACCOUNT_PUBLIC_KEY, AUTHORITY, CERTIFICATE, CERTIFICATE_KEY, KUBECONFIG, TOKENS,
 };
 use crate::state::StateFolder;
 
@@ -25,8 +25,7 @@ pub(crate) fn write(state: &StateFolder, port: u16) -> Result<(), BedError> {
     certificates(state)?;
     let token = token()?;
     state.write(TOKENS, &format!("{token},admin,admin,system:masters\n"))?;
-    state.write(KUBECONFIG, &kubeconfig(&state.path().join(AUTHORITY), port, &token)?)?;
-    state.write(STAGES, include_str!("../control-plane/stages.yaml"))
+    state.write(KUBECONFIG, &kubeconfig(&state.path().join(AUTHORITY), port, &token)?)
 }
 
 /// Makes an authority and the API server's certificate: rustls takes no certificate that is its own authority.

@@ -18,26 +18,35 @@
 
 mod error;
 mod external;
+mod fleet;
+mod git;
+mod helm;
 mod installation;
 mod keys;
 mod objects;
 mod operator;
 mod parts;
 mod plane;
+mod pods;
 mod port;
 mod process;
 mod programs;
 pub mod proxy;
 mod ready;
 mod shared;
+mod stages;
 mod state;
 mod wait;
 
 pub use error::{BedError, LogTail};
+pub use fleet::{Fleet, FleetError, IMAGE_REPOSITORY, SYNC_DEADLINE, fleet_files};
+pub use git::{GitError, GitServer};
+pub use helm::{Helm, HelmError};
 pub use installation::{Installation, InstallationError, install_definitions, ready};
 pub use objects::{ObjectError, apply, apply_yaml};
 pub use operator::{Operator, OperatorOptions, operator_binary};
 pub use plane::{ControlPlane, PlaneOptions};
+pub use pods::{Image, PodAgent};
 pub use process::Process;
 pub use programs::Kubernetes;
 pub use shared::SharedPlane;

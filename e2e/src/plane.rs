@@ -13,6 +13,7 @@ use crate::external::{self, Lease};
 use crate::parts::{self, Folders};
 use crate::port::ReservedPort;
 use crate::ready::Start;
+use crate::stages::stages;
 use crate::state::StateFolder;
 use crate::{BedError, Kubernetes, Process, keys, programs};
 
@@ -48,6 +49,8 @@ pub struct PlaneOptions {
     pub kubernetes: Kubernetes,
     /// How long the start may take once the programs are built; 90 s by default.
     pub ready_within: Duration,
+    /// The images whose pods a [`PodAgent`](crate::PodAgent) runs; kwok plays the others.
+    pub real_images: Vec<&'static str>,
 }
 
 impl Default for PlaneOptions {
@@ -58,6 +61,7 @@ impl Default for PlaneOptions {
             programs: None,
             kubernetes: Kubernetes::default(),
             ready_within: READY_WITHIN,
+            real_images: Vec::new(),
         }
     }
 }
@@ -84,7 +88,7 @@ impl ControlPlane {
     /// # Errors
     /// [`BedError`] names the part that did not get ready, with the end of its log.
     pub async fn start_own(options: PlaneOptions) -> Result<Self, BedError> {
-        let PlaneOptions { name, state, programs, kubernetes, ready_within } = options;
+        let PlaneOptions { name, state, programs, kubernetes, ready_within, real_images } = options;
         let programs = match programs {
             Some(folder) => folder,
             None => programs::build(kubernetes).await?,
@@ -93,6 +97,7 @@ impl ControlPlane {
             Some(path) => StateFolder::at(&path)?,
             None => StateFolder::temporary(&name)?,
         };
+        state.write(parts::STAGES, &stages(&real_images)?)?;
         let ports = vec![ReservedPort::new()?, ReservedPort::new()?];
         let kubeconfig = state.path().join(parts::KUBECONFIG);
         let mut plane = Self { parts: Vec::new(), ports, lease: None, kubeconfig, state, name };

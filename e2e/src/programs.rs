@@ -54,9 +54,24 @@ impl Kubernetes {
 
 /// Builds what is missing, and says so on standard error; gives the folder with `control-plane` and `kwok`.
 pub(crate) async fn build(version: Kubernetes) -> Result<PathBuf, BedError> {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("build.sh");
+    run("build.sh", version.as_str()).await
+}
+
+/// Builds the controllers of Flux that can be had; gives the folder that has them.
+pub(crate) async fn flux_controllers() -> Result<PathBuf, BedError> {
+    run("tools/build.sh", "flux-controllers").await
+}
+
+/// Builds Helm; gives its path.
+pub(crate) async fn helm() -> Result<PathBuf, BedError> {
+    run("tools/build.sh", "helm").await
+}
+
+/// Runs a script of this folder, whose last line on standard output is a path.
+async fn run(script: &str, argument: &str) -> Result<PathBuf, BedError> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join(script);
     let run = tokio::process::Command::new(&script)
-        .arg(version.as_str())
+        .arg(argument)
         .env_remove("KUBECONFIG")
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())
@@ -66,9 +81,9 @@ pub(crate) async fn build(version: Kubernetes) -> Result<PathBuf, BedError> {
         .await
         .map_err(|_| BedError::TooLong { step: script.display().to_string(), within: BUILD_DEADLINE })?
         .map_err(|source| BedError::Run { program: script.clone(), source })?;
-    let folder = String::from_utf8_lossy(&output.stdout).lines().last().map(PathBuf::from);
-    match folder {
-        Some(folder) if output.status.success() => Ok(folder),
+    let path = String::from_utf8_lossy(&output.stdout).lines().last().map(PathBuf::from);
+    match path {
+        Some(path) if output.status.success() => Ok(path),
         _ => Err(BedError::Build { script, exit: output.status }),
     }
 }

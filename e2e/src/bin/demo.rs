@@ -1,25 +1,33 @@
-//! Shows the operator at work: a control plane, the operator, an instance, and Flux becoming ready.
+//! Shows the operator at work as its users have it: two charts, and Flux that follows a Git repository.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     error::Error,
-    fs,
-    path::Path,
     process::ExitCode,
-    time::{Duration, Instant},
+    time::Instant,
 };
 
-use crds::{FluxInstance, status::ConditionStatus};
-use e2e::{ControlPlane, Operator, OperatorOptions, apply_yaml, install_definitions, ready};
-use futures::{StreamExt as _, TryStreamExt as _};
+use crds::FluxInstance;
+use e2e::{Fleet, has_condition};
+use futures::{StreamExt as _, stream::select_all};
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::{
     Api, Client, ResourceExt as _,
+    core::{ApiResource, DynamicObject, GroupVersionKind},
     runtime::{WatchStreamExt as _, watcher},
 };
+use serde_json::Value;
 
-/// How long Flux may take to become ready. It takes a few seconds on an idle machine.
-const READY_DEADLINE: Duration = Duration::from_mins(2);
+/// What is told of as it gets ready: group, version and kind.
+const WATCHED: [(&str, &str, &str); 5] = [
+    ("fluxcd.controlplane.io", "v1", "FluxInstance"),
+    ("source.toolkit.fluxcd.io", "v1", "GitRepository"),
+    ("kustomize.toolkit.fluxcd.io", "v1", "Kustomization"),
+    ("helm.toolkit.fluxcd.io", "v2", "HelmRelease"),
+    ("apps", "v1", "Deployment"),
+];
+/// Installs of an application of the repository that show that Flux works.
+const APPLICATION: (&str, &str) = ("web", "web");
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -34,73 +42,61 @@ async fn main() -> ExitCode {
 
 async fn demonstrate() -> Result<(), Box<dyn Error>> {
     let started = Instant::now();
-    let plane = ControlPlane::start("demo").await?;
-    let client = plane.client().await?;
-    let version = client.apiserver_version().await?.git_version;
-    println!("Kubernetes {version} is up after {}.", seconds(started));
+    let fleet = Fleet::start("demo").await?;
+    let version = fleet.client.apiserver_version().await?.git_version;
+    println!(
+        "Kubernetes {version} and a Git server with examples/two-clusters/fleet are up after {}.\n",
+        seconds(started)
+    );
 
-    install_definitions(&client).await?;
-    let operator = Operator::start(&plane, OperatorOptions::default())?;
-    println!("The operator runs (process {}).\n", operator.process().id());
+    let started = Instant::now();
+    println!("$ helm install flux-operator charts/flux-operator");
+    fleet.install_operator(&[]).await?;
+    println!("{:>7}  the operator's pod is ready\n", seconds(started));
 
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/smallest/flux.yaml");
-    let text = fs::read_to_string(file)?;
-    println!("Applying examples/smallest/flux.yaml:\n");
-    for line in text.lines().filter(|line| !line.starts_with('#')) {
-        println!("    {line}");
-    }
-    println!();
     let applied = Instant::now();
-    apply_yaml(&client, &text).await?;
-    let ready = watch_until_ready(&client, applied);
-    tokio::time::timeout(READY_DEADLINE, ready).await.map_err(|_| {
-        format!("Flux was not ready after {} s; {}", READY_DEADLINE.as_secs(), operator.log_tail())
-    })??;
-    summarise(&client, applied).await
+    println!("$ helm install flux charts/flux-instance --values examples/two-clusters/values.yaml");
+    let news = tokio::spawn(tell(fleet.client.clone(), applied));
+    fleet.install_instance(&[]).await?;
+    println!("{:>7}  the chart's health check has passed", seconds(applied));
+    let (namespace, name) = APPLICATION;
+    let deployments: Api<Deployment> = Api::namespaced(fleet.client.clone(), namespace);
+    e2e::wait_for(&deployments, name, has_condition("Available", "True"), e2e::SYNC_DEADLINE).await?;
+    println!("{:>7}  the application of the repository is available", seconds(applied));
+    news.abort();
+    summarise(&fleet.client).await
 }
 
-/// Prints each Deployment when it is available, and ends when the instance is ready.
-async fn watch_until_ready(client: &Client, applied: Instant) -> Result<(), watcher::Error> {
-    let deployments: Api<Deployment> = Api::namespaced(client.clone(), crds::DEFAULT_NAMESPACE);
-    let available =
-        watcher(deployments, watcher::Config::default()).default_backoff().applied_objects().try_filter_map(
-            |deployment| async move { Ok(is_available(&deployment).then(|| deployment.name_any())) },
-        );
-    let instances: Api<FluxInstance> = Api::namespaced(client.clone(), crds::DEFAULT_NAMESPACE);
-    let states = watcher(instances, watcher::Config::default()).default_backoff().applied_objects();
-    let (mut available, mut states) = (Box::pin(available), Box::pin(states));
+/// Prints each object when it is ready, until it is stopped.
+async fn tell(client: Client, since: Instant) {
+    let states = WATCHED.map(|(group, version, kind)| {
+        let resource = ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, kind));
+        let objects: Api<DynamicObject> = Api::all_with(client.clone(), &resource);
+        // The kinds of Flux are unknown at first.
+        let states = watcher(objects, watcher::Config::default()).default_backoff().applied_objects();
+        Box::pin(states.filter_map(move |state| async move { Some((kind, state.ok()?)) }))
+    });
+    let mut states = select_all(states);
     let mut told = BTreeSet::new();
-    loop {
-        tokio::select! {
-            Some(name) = available.next() => {
-                let name = name?;
-                if told.insert(name.clone()) {
-                    println!("{:>7}  Deployment {name} is available", seconds(applied));
-                }
-            }
-            Some(instance) = states.next() => {
-                let instance = instance?;
-                if let Some(line) = news(&instance, &mut told) {
-                    println!("{:>7}  {line}", seconds(applied));
-                }
-                if is_ready(&instance) {
-                    return Ok(());
-                }
-            }
-            else => return Ok(()),
+    while let Some((kind, object)) = states.next().await {
+        let is_ready = has_condition("Ready", "True")(&object) || has_condition("Available", "True")(&object);
+        let line = format!("{kind} {} is ready{}", object.name_any(), message(&object));
+        if is_ready && told.insert(line.clone()) {
+            println!("{:>7}  {line}", seconds(since));
         }
     }
 }
 
-/// What the Ready condition says, once for each message.
-fn news(instance: &FluxInstance, told: &mut BTreeSet<String>) -> Option<String> {
-    let ready = ready(instance)?;
-    let line = format!("FluxInstance {}: {} ({})", instance.name_any(), ready.message, ready.reason);
-    told.insert(line.clone()).then_some(line)
+/// The message of the Ready condition; Deployments have none.
+fn message(object: &DynamicObject) -> String {
+    let conditions = object.data.pointer("/status/conditions").and_then(Value::as_array);
+    let ready = conditions.into_iter().flatten().find(|condition| condition["type"] == "Ready");
+    let text = ready.and_then(|ready| ready["message"].as_str()).unwrap_or_default();
+    let first = text.lines().next().unwrap_or_default();
+    if first.is_empty() { String::new() } else { format!(": {first}") }
 }
 
-async fn summarise(client: &Client, applied: Instant) -> Result<(), Box<dyn Error>> {
-    let took = seconds(applied);
+async fn summarise(client: &Client) -> Result<(), Box<dyn Error>> {
     let instances: Api<FluxInstance> = Api::namespaced(client.clone(), crds::DEFAULT_NAMESPACE);
     let status = instances.get(crds::INSTANCE_NAME).await?.status.unwrap_or_default();
     let mut kinds: BTreeMap<String, usize> = BTreeMap::new();
@@ -109,27 +105,18 @@ async fn summarise(client: &Client, applied: Instant) -> Result<(), Box<dyn Erro
         let kind = entry.id.rsplit('_').next().unwrap_or_default();
         *kinds.entry(kind.to_owned()).or_default() += 1;
     }
-    println!("\nApplied {} objects and waited until all were ready, in {took}:\n", entries.len());
+    println!("\nThe operator keeps {} objects as they are declared:\n", entries.len());
     for (kind, count) in kinds {
         println!("    {count:>3}  {kind}");
     }
     println!("\nFlux {} runs:\n", status.last_applied_revision.unwrap_or_default());
-    for component in status.components {
-        println!("    {}:{}", component.repository, component.tag);
+    // Shards run the same images.
+    let images =
+        status.components.iter().map(|component| format!("{}:{}", component.repository, component.tag));
+    for image in images.collect::<BTreeSet<String>>() {
+        println!("    {image}");
     }
     Ok(())
-}
-
-fn is_available(deployment: &Deployment) -> bool {
-    let conditions = deployment.status.as_ref().and_then(|status| status.conditions.as_ref());
-    conditions
-        .into_iter()
-        .flatten()
-        .any(|condition| condition.type_ == "Available" && condition.status == "True")
-}
-
-fn is_ready(instance: &FluxInstance) -> bool {
-    ready(instance).is_some_and(|ready| ready.status == ConditionStatus::True)
 }
 
 fn seconds(since: Instant) -> String {

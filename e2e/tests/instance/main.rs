@@ -2,9 +2,6 @@
 
 mod install;
 mod mistakes;
-mod notifications;
-mod progress;
-mod receiver;
 mod remove;
 mod wait;
 

@@ -9,7 +9,7 @@ use serde_json::json;
 use thiserror::Error;
 
 use crate::{
-    error::{RequestError, repeated},
+    error::{RequestError, bounded},
     kinds::{KindError, Kinds},
 };
 
@@ -54,7 +54,7 @@ async fn strip_all(kinds: &Kinds, kind: &GroupVersionKind, finalizer: &str) -> R
     };
     let mut page = ListParams::default().limit(PAGE_SIZE);
     loop {
-        let list = match repeated(|| api.list_metadata(&page)).await {
+        let list = match bounded(api.list_metadata(&page)).await {
             Ok(list) => list,
             Err(RequestError::Refused(status)) if status.code == 404 => return Ok(()),
             Err(error) => return Err(error.into()),
@@ -86,8 +86,7 @@ async fn strip_one(
     let name = metadata.name.as_deref().unwrap_or_default();
     let parameters =
         PatchParams { field_manager: Some(crds::FIELD_MANAGER.to_owned()), ..PatchParams::default() };
-    let merge = Patch::Merge(&patch);
-    match repeated(|| api.patch_metadata(name, &parameters, &merge)).await {
+    match bounded(api.patch_metadata(name, &parameters, &Patch::Merge(&patch))).await {
         Ok(_) => Ok(()),
         Err(RequestError::Refused(status)) if status.code == 404 => Ok(()),
         Err(error) => Err(error.into()),

@@ -9,7 +9,7 @@ use kube::{
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::json;
 
-use crate::error::{RequestError, repeated};
+use crate::error::{RequestError, bounded};
 
 /// Writes the status of an object: what is given, and nothing else that this operator wrote before. Gives the
 /// object as it is then; none when it is gone.
@@ -34,8 +34,7 @@ where
         "status": status,
     });
     let parameters = PatchParams::apply(crds::FIELD_MANAGER).force();
-    let patch = Patch::Apply(&object);
-    present(repeated(|| api.patch_status(name, &parameters, &patch)).await)
+    present(bounded(api.patch_status(name, &parameters, &Patch::Apply(&object))).await)
 }
 
 /// Changes the finalizers of an object. Gives the object as it is then; none when it is gone.
@@ -59,8 +58,7 @@ where
     let parameters =
         PatchParams { field_manager: Some(crds::FIELD_MANAGER.to_owned()), ..PatchParams::default() };
     let name = metadata.name.as_deref().unwrap_or_default();
-    let patch = Patch::Merge(&patch);
-    present(repeated(|| api.patch(name, &parameters, &patch)).await)
+    present(bounded(api.patch(name, &parameters, &Patch::Merge(&patch))).await)
 }
 
 fn present<K>(answer: Result<K, RequestError>) -> Result<Option<K>, RequestError> {

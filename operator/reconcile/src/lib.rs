@@ -2,7 +2,6 @@
 
 mod backoff;
 mod conditions;
-mod drift;
 mod flux_instance;
 mod schedule;
 
