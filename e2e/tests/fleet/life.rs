@@ -9,7 +9,7 @@ use k8s_openapi::api::{
     core::v1::{ConfigMap, Namespace, Pod},
 };
 use kube::{
-    Api, ResourceExt as _,
+    Api, ResourceExt,
     api::{DeleteParams, ListParams, Patch, PatchParams},
 };
 use serde_json::json;
@@ -77,8 +77,8 @@ async fn follows(fleet: &Fleet) -> Deployment {
         ("kustomize", "v1", "Kustomization", "web"),
         ("helm", "v2", "HelmRelease", "site"),
     ] {
-        let ready =
-            wait_for(&objects(fleet, group, version, kind), name, has_condition("Ready", "True"), LONG);
+        let objects = objects(fleet, group, version, kind);
+        let ready = wait_for(&objects, name, has_condition("Ready", "True"), LONG);
         ready.await.unwrap_or_else(|error| {
             panic!("{error}\n{}", fleet.agent.log_tails(&format!("{group}-controller")));
         });
