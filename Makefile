@@ -3,9 +3,10 @@ CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/flux-operator
 # CustomResourceDefinitions of Flux with the texts that `kubectl explain` shows; embedded by the build.
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 export FLUX_CRDS_DIR := $(CACHE)/flux-crds/described
+TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 .DEFAULT_GOAL := help
-.PHONY: help build check test test-1.34 demo bench generate crds bed
+.PHONY: help build check test test-1.34 demo bench image generate crds bed
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z0-9.-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,6 +30,10 @@ check: crds ## Formatting and lints
 
 build: crds ## Build the release binary: target/release/flux-operator
 	cargo build --release --package flux-operator
+
+image: build ## Push the operator's image to REPOSITORY, or write it to the file TAR
+	CRANE="$$(e2e/tools/build.sh crane)" operator/flux-operator/image/build.sh \
+		$(TARGET)/release/flux-operator "$(REPOSITORY)" $(TAR)
 
 bench: build ## Measure: size of the binary, time of a build
 	cargo run --quiet --release --package e2e --bin bench

@@ -46,9 +46,21 @@ pub(crate) fn etcd(folders: Folders<'_>) -> Program {
 
 pub(crate) fn api_server(folders: Folders<'_>, port: u16) -> Program {
     #[rustfmt::skip]
-    let flags = [
+    let own = [
+        "--bind-address", "127.0.0.1", "--permit-port-sharing",
+        // A new node gets a taint that its agent lifts, and a simulated node has none.
+        "--disable-admission-plugins=TaintNodesByCondition",
+    ];
+    api_server_with(folders, port, &own)
+}
+
+/// An API server with flags of whoever starts it.
+pub(crate) fn api_server_with(folders: Folders<'_>, port: u16, own: &[&str]) -> Program {
+    let port = port.to_string();
+    #[rustfmt::skip]
+    let mut flags = vec![
         "--etcd-servers", ETCD,
-        "--bind-address", "127.0.0.1", "--secure-port", &port.to_string(), "--permit-port-sharing",
+        "--secure-port", &port,
         "--tls-cert-file", CERTIFICATE, "--tls-private-key-file", CERTIFICATE_KEY,
         "--token-auth-file", TOKENS,
         "--service-account-issuer", "https://kubernetes.default.svc",
@@ -56,13 +68,18 @@ pub(crate) fn api_server(folders: Folders<'_>, port: u16) -> Program {
         "--service-cluster-ip-range", "10.96.0.0/16",
         "--authorization-mode", "Node,RBAC",
         "--allow-privileged=true",
-        // A new node gets a taint that its agent lifts, and a simulated node has none.
-        "--disable-admission-plugins=TaintNodesByCondition",
     ];
+    flags.extend(own);
     control_plane(folders, "kube-apiserver", &flags)
 }
 
 pub(crate) fn controller_manager(folders: Folders<'_>) -> Program {
+    // It would declare a node lost whose heartbeats nobody sends.
+    controller_manager_with(folders, &["--controllers=*,-nodelifecycle"])
+}
+
+/// A controller manager with flags of whoever starts it.
+pub(crate) fn controller_manager_with(folders: Folders<'_>, own: &[&str]) -> Program {
     #[rustfmt::skip]
     let mut flags = vec![
         "--kubeconfig", KUBECONFIG,
@@ -70,11 +87,10 @@ pub(crate) fn controller_manager(folders: Folders<'_>) -> Program {
         "--service-account-private-key-file", ACCOUNT_KEY,
         "--root-ca-file", AUTHORITY,
         "--use-service-account-credentials",
-        // It would declare a node lost whose heartbeats nobody sends.
-        "--controllers=*,-nodelifecycle",
         "--secure-port", "0",
     ];
     flags.extend(REQUESTS);
+    flags.extend(own);
     control_plane(folders, "kube-controller-manager", &flags)
 }
 

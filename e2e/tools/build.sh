@@ -6,7 +6,7 @@
 #   helm              Helm
 #   crane             pushes images to registries, and is one
 #   flux-controllers  source-controller, kustomize-controller and helm-controller of Flux 2.9.5
-#   node              kubelet, kube-proxy and coredns
+#   node              kubelet, kube-proxy, coredns, and pause, which every pod starts with
 #
 # The last line on stdout is the path of the program, and for flux-controllers and node the folder that holds them;
 # everything else goes to stderr.
@@ -33,9 +33,11 @@ flux_controllers() {
 node() {
     local version=k8s.io/component-base/version program
     for program in kubelet kube-proxy; do
-        go_build "$program" "./$program" "-X $version.gitVersion=v$1"
+        go_build "$program" "./$program" "-X $version.gitVersion=v$1" -modfile=node.mod
     done
     go_install coredns "github.com/coredns/coredns@$2" ""
+    # The only one that runs in an image, which holds nothing else.
+    CGO_ENABLED=0 go_build pause ./pause "" -modfile=node.mod
 }
 
 cd "$here"
@@ -60,7 +62,7 @@ flux-controllers)
 node)
     cd "$here/../control-plane"
     what="the programs of a node: about 5 minutes on 2 cores the first time, when those of the control plane are there"
-    inputs=(kubelet/main.go kube-proxy/main.go go.mod go.sum)
+    inputs=(kubelet/main.go kube-proxy/main.go pause/main.go node.mod node.sum)
     disk_megabytes=4000
     once node node 1.36.3 v1.14.7
     ;;

@@ -3,15 +3,18 @@
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-use crds::keys::OWNER_NAME;
-use crds::{DEFAULT_NAMESPACE, ObjectId};
+use crds::keys::{OWNER_NAME, RECONCILE_TIMEOUT};
+use crds::status::ConditionStatus;
+use crds::{DEFAULT_NAMESPACE, FluxInstance, INSTANCE_NAME, ObjectId};
+use e2e::wait_for;
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::api::{Api, DeleteParams, DynamicObject, Patch, PatchParams};
 use kube::core::{GroupVersionKind, TypeMeta};
 use serde_json::{Value, json};
 
-use crate::bench::{ALL, Bench};
-use crate::snapshot::{Objects, differences, masked, owned};
+use crate::LONG;
+use crate::bench::{ALL, Bench, ready};
+use crate::snapshot::{Objects, differences, masked, misnamed, owned};
 
 /// How soon a change is put right.
 const REPAIRED_WITHIN: Duration = Duration::from_secs(5);
@@ -19,6 +22,8 @@ const REPAIRED_WITHIN: Duration = Duration::from_secs(5);
 const GIVEN_UP_AFTER: Duration = Duration::from_secs(40);
 /// How long nothing may happen after a change that is none of ours.
 const QUIET: Duration = Duration::from_secs(3);
+/// How often one object is changed until its repair takes longer than that of others may.
+const QUARRELS: usize = 6;
 /// Enough to be sure that a pass is over.
 const SETTLED: Duration = Duration::from_secs(1);
 
@@ -99,6 +104,99 @@ async fn what_others_add_stays_and_is_no_reason_to_write() {
     assert_eq!(pod.priority_class_name.as_deref(), Some("system-cluster-critical"));
     assert!(writes.is_empty(), "{writes:?}");
     bench.uninstall().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_takes_a_field_again_and_again_does_not_slow_down_other_repairs() {
+    let bench = Bench::start().await;
+    bench.apply(&ALL, json!({})).await;
+    bench.wait_until_ready().await;
+    bench.wait_until_quiet(SETTLED).await;
+    let whole = contents(&owned(&bench.client).await);
+    let deployments = Api::<Deployment>::namespaced(bench.client.clone(), DEFAULT_NAMESPACE);
+    let has_one = |deployment: &Deployment| deployment.spec.as_ref().unwrap().replicas == Some(1);
+    let began = Instant::now();
+    for _ in 0..QUARRELS {
+        change_it(&bench, &deployment("source-controller"), Change::Edit(json!({"spec": {"replicas": 0}})))
+            .await;
+        wait_for(&deployments, "source-controller", has_one, GIVEN_UP_AFTER).await.unwrap();
+    }
+    let quarrel = began.elapsed();
+    println!("{QUARRELS} repairs of one object took {quarrel:.1?}");
+    assert!(quarrel > Duration::from_secs(3), "they do not become slower");
+    change_it(&bench, &deployment("source-controller"), Change::Edit(json!({"spec": {"replicas": 0}}))).await;
+    let other = deployment("helm-controller");
+    change_it(&bench, &other, Change::Edit(json!({"spec": {"replicas": 0}}))).await;
+    let took = repaired(&bench, &whole, &other).await;
+    assert!(took < REPAIRED_WITHIN, "another object was put right after {took:.1?}");
+    bench.uninstall().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_people_change_is_put_right_while_a_pass_waits_and_after_it_failed() {
+    let bench = Bench::start_with(vec!["--min-retry-delay=10m".to_owned()]).await;
+    let apply_with_timeout = async |timeout: &str| {
+        let patch = "[{op: add, path: /spec/template/spec/nodeSelector, value: {no: such-node}}]";
+        let target = json!({"kind": "Deployment", "name": "source-controller"});
+        let object = json!({
+            "apiVersion": "fluxcd.controlplane.io/v1",
+            "kind": "FluxInstance",
+            "metadata": {
+                "name": INSTANCE_NAME,
+                "namespace": DEFAULT_NAMESPACE,
+                "annotations": {RECONCILE_TIMEOUT: timeout},
+            },
+            "spec": {
+                "distribution": {"version": "2.x", "registry": "ghcr.io/fluxcd"},
+                "kustomize": {"patches": [{"patch": patch, "target": target}]},
+            },
+        });
+        e2e::apply(&bench.client, object).await.unwrap();
+    };
+    apply_with_timeout("5m").await;
+    let says = async |status: ConditionStatus, part: &str| {
+        let is_said = |instance: &FluxInstance| {
+            ready(instance).is_some_and(|it| it.status == status && it.message.contains(part))
+        };
+        let found = wait_for(&bench.instances(), INSTANCE_NAME, is_said, LONG).await;
+        found.unwrap_or_else(|error| panic!("{error}\n{}", bench.explain()))
+    };
+    says(ConditionStatus::Unknown, "Waiting for Deployment/flux-system/source-controller: ").await;
+    let whole = contents(&owned(&bench.client).await);
+    let service = whole.keys().find(|id| id.kind == "Service" && id.name == "source-controller").unwrap();
+    for phase in ["while it waits", "after it failed"] {
+        let changes = [
+            (deployment("helm-controller"), Change::Edit(json!({"spec": {"replicas": 0}}))),
+            (service.clone(), Change::Delete),
+        ];
+        for (id, change) in changes {
+            change_it(&bench, &id, change).await;
+            let took = repaired(&bench, &whole, &id).await;
+            println!("{id} was put right after {took:.1?} {phase}");
+            assert!(took < REPAIRED_WITHIN, "{id} was put right after {took:.1?} {phase}");
+        }
+        bench.wait_until_quiet(SETTLED).await;
+        let instance = bench.instances().get(INSTANCE_NAME).await.unwrap();
+        let misnamed = misnamed(&owned(&bench.client).await, &instance);
+        assert!(misnamed.is_empty(), "another uid in the inventory than in the cluster: {misnamed:?}");
+        if phase == "while it waits" {
+            apply_with_timeout("1s").await;
+            says(ConditionStatus::False, "not ready after 1 s: Deployment/flux-system/source-controller")
+                .await;
+        }
+    }
+    let failed = bench.instances().get(INSTANCE_NAME).await.unwrap();
+    assert_eq!(ready(&failed).unwrap().status, ConditionStatus::False, "the words of the failure stay");
+    bench.uninstall().await;
+}
+
+fn deployment(name: &str) -> ObjectId {
+    ObjectId {
+        group: "apps".to_owned(),
+        kind: "Deployment".to_owned(),
+        namespace: DEFAULT_NAMESPACE.to_owned(),
+        name: name.to_owned(),
+    }
 }
 
 async fn change_it(bench: &Bench, id: &ObjectId, change: Change) {

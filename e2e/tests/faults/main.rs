@@ -12,11 +12,13 @@ mod bench;
 mod crash;
 mod drift;
 mod life;
+mod passing;
 mod proxy;
 mod quiet;
 mod refusals;
 mod seed;
 mod snapshot;
+mod words;
 
 use std::time::Duration;
 

@@ -2,6 +2,9 @@
 
 mod install;
 mod mistakes;
+mod notifications;
+mod progress;
+mod receiver;
 mod remove;
 mod wait;
 

@@ -1,7 +1,10 @@
 //! Server-side apply: the API server computes what changes, and remembers which fields are ours.
 
+use std::time::{Duration, Instant};
+
 use crds::ObjectId;
 use futures::{StreamExt as _, stream};
+use k8s_openapi::jiff::{Timestamp, fmt::rfc2822};
 use kube::{
     Api, Client,
     api::{Patch, PatchParams},
@@ -12,9 +15,9 @@ use serde_json::Value;
 use thiserror::Error;
 
 use crate::{
-    error::{RequestError, bounded},
+    error::{RequestError, repeated},
     kinds::{KindError, Kinds},
-    takeover::{self, FormerManagers, Takeover},
+    takeover::{self, FormerManagers, Takeover, is_ours},
 };
 
 /// How many objects are applied at once. More does not go faster: the API server's store is the limit.
@@ -37,8 +40,19 @@ pub struct Desired<'a> {
 pub struct Applied {
     /// The object as the cluster has it now.
     pub object: Value,
+    /// What became of it.
+    pub change: Change,
+}
+
+/// What an apply did to its object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
     /// It was not there before.
-    pub is_new: bool,
+    Created,
+    /// It was there, and a field or the owner of a field was changed.
+    Configured,
+    /// It was as it should be.
+    Unchanged,
 }
 
 /// An object that could not be applied.
@@ -93,7 +107,9 @@ impl Applier<'_> {
     async fn apply_one(&self, desired: Desired<'_>) -> Result<Applied, ApplyProblem> {
         let api = self.kinds.api(desired.object).await?;
         let applied = self.patch(&api, desired.object).await?;
-        let Some(extent) = desired.takeover.filter(|_| !applied.is_new) else { return Ok(applied) };
+        let Some(extent) = desired.takeover.filter(|_| applied.change != Change::Created) else {
+            return Ok(applied);
+        };
         self.take_over(&api, desired.object, applied, extent).await
     }
 
@@ -111,7 +127,10 @@ impl Applier<'_> {
             };
             match self.merge_managers(api, object, operations).await {
                 // What only the former managers named goes with the next apply.
-                Ok(()) => return self.patch(api, object).await,
+                Ok(()) => {
+                    let taken = self.patch(api, object).await?;
+                    return Ok(Applied { change: Change::Configured, ..taken });
+                }
                 Err(RequestError::Refused(status)) if status.code == 409 => {}
                 Err(error) => return Err(error.into()),
             }
@@ -129,20 +148,23 @@ impl Applier<'_> {
         let patch: Patch<()> = Patch::Json(serde_json::from_value(Value::Array(operations)).map_err(broken)?);
         let parameters =
             PatchParams { field_manager: Some(crds::FIELD_MANAGER.to_owned()), ..PatchParams::default() };
-        bounded(api.patch_metadata(name(object), &parameters, &patch)).await?;
+        repeated(|| api.patch_metadata(name(object), &parameters, &patch)).await?;
         Ok(())
     }
 
     async fn patch(&self, api: &Api<DynamicObject>, object: &Value) -> Result<Applied, ApplyProblem> {
         let parameters = PatchParams::apply(crds::FIELD_MANAGER).force();
+        let patch = Patch::Apply(object);
+        let (url, began) = (api.resource_url(), Instant::now());
+        let attempt = || async {
+            let request = Request::new(url).patch(name(object), &parameters, &patch);
+            let request = request.map_err(kube::Error::BuildRequest)?;
+            send(self.kinds.client(), request, began).await
+        };
         let mut tries = 0;
         loop {
-            let request = Request::new(api.resource_url())
-                .patch(name(object), &parameters, &Patch::Apply(object))
-                .map_err(kube::Error::BuildRequest)
-                .map_err(RequestError::from)?;
             tries += 1;
-            match bounded(send(self.kinds.client(), request)).await {
+            match repeated(attempt).await {
                 Ok(applied) => return Ok(applied),
                 Err(error) if is_immutable(&error) => return Err(ApplyProblem::Immutable(error)),
                 // Another write came first.
@@ -154,19 +176,50 @@ impl Applier<'_> {
 }
 
 /// Sends an apply. The status code of the answer tells whether the object is new.
-async fn send(client: &Client, request: http::Request<Vec<u8>>) -> Result<Applied, kube::Error> {
+///
+/// What was changed since `began` was changed by this apply, or by an earlier try whose answer was lost.
+async fn send(
+    client: &Client,
+    request: http::Request<Vec<u8>>,
+    began: Instant,
+) -> Result<Applied, kube::Error> {
     let response = client.send(request.map(Body::from)).await?;
-    let status = response.status();
+    let (status, answered) = (response.status(), date(response.headers()));
     let body = response.into_body().collect_bytes().await?;
     if status.is_success() {
         let object = serde_json::from_slice(&body).map_err(kube::Error::SerdeError)?;
-        return Ok(Applied { object, is_new: status == http::StatusCode::CREATED });
+        let change = if status == http::StatusCode::CREATED {
+            Change::Created
+        } else if is_written(&object, answered.unwrap_or_else(Timestamp::now), began.elapsed()) {
+            Change::Configured
+        } else {
+            Change::Unchanged
+        };
+        return Ok(Applied { object, change });
     }
     let refusal = serde_json::from_slice::<Status>(&body).unwrap_or_else(|_| {
         let text = String::from_utf8_lossy(&body);
         Status::failure(&format!("{status}: {}", text.trim()), status.as_str()).with_code(status.as_u16())
     });
     Err(kube::Error::Api(Box::new(refusal)))
+}
+
+/// The time of an answer by the clock of the API server, in whole seconds.
+fn date(headers: &http::HeaderMap) -> Option<Timestamp> {
+    let text = headers.get(http::header::DATE)?.to_str().ok()?;
+    rfc2822::parse(text).ok().map(|date| date.timestamp())
+}
+
+/// Whether an apply that was answered at a time and took so long changed its object: the API server notes the
+/// time of our last apply that changed something, in whole seconds.
+fn is_written(object: &Value, answered: Timestamp, took: Duration) -> bool {
+    let entries = object.pointer("/metadata/managedFields").and_then(Value::as_array);
+    let ours = entries.and_then(|entries| entries.iter().find(|entry| is_ours(entry, crds::FIELD_MANAGER)));
+    let changed = ours.and_then(|entry| entry["time"].as_str()?.parse::<Timestamp>().ok());
+    changed.is_some_and(|changed| {
+        let age = answered.as_second().saturating_sub(changed.as_second());
+        u64::try_from(age).is_ok_and(|age| age <= took.as_secs().saturating_add(1)) || age < 0
+    })
 }
 
 fn is_immutable(error: &RequestError) -> bool {
@@ -180,4 +233,42 @@ fn broken(error: serde_json::Error) -> RequestError {
 
 fn name(object: &Value) -> &str {
     object.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use http::{HeaderMap, HeaderValue, header::DATE};
+    use k8s_openapi::jiff::Timestamp;
+    use serde_json::json;
+
+    use super::{date, is_written};
+
+    fn is_written_at(changed: &str, took: Duration) -> bool {
+        let entry =
+            |manager: &str, time: &str| json!({"manager": manager, "operation": "Apply", "time": time});
+        let entries = [entry("other", "2026-01-01T12:00:05Z"), entry("flux-operator", changed)];
+        let object = json!({"metadata": {"managedFields": entries}});
+        is_written(&object, "2026-01-01T12:00:05Z".parse::<Timestamp>().unwrap(), took)
+    }
+
+    #[test]
+    fn an_object_is_written_when_our_entry_is_as_young_as_the_request() {
+        let short = Duration::from_millis(20);
+        assert!(is_written_at("2026-01-01T12:00:05Z", short));
+        assert!(is_written_at("2026-01-01T12:00:04Z", short));
+        assert!(!is_written_at("2026-01-01T12:00:03Z", short));
+        assert!(is_written_at("2026-01-01T12:00:03Z", Duration::from_millis(1_020)));
+        assert!(!is_written_at("2025-01-01T12:00:05Z", short));
+        assert!(!is_written(&json!({}), Timestamp::UNIX_EPOCH, short));
+    }
+
+    #[test]
+    fn the_time_of_an_answer_is_read() {
+        let mut headers = HeaderMap::new();
+        assert_eq!(date(&headers), None);
+        headers.insert(DATE, HeaderValue::from_static("Thu, 01 Jan 2026 12:00:05 GMT"));
+        assert_eq!(date(&headers), Some("2026-01-01T12:00:05Z".parse().unwrap()));
+    }
 }

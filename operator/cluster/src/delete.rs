@@ -13,7 +13,7 @@ use kube::{
 use thiserror::Error;
 
 use crate::{
-    error::{RequestError, bounded},
+    error::{RequestError, repeated},
     kinds::{KindError, Kinds},
 };
 
@@ -32,9 +32,13 @@ pub struct Owner<'a> {
 /// What became of an object that is to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deletion {
-    /// It is not there any more.
-    Gone,
-    /// It is being deleted; finalizers hold it.
+    /// It was not there any more.
+    Absent,
+    /// It was deleted, and is gone.
+    Deleted,
+    /// It was deleted, and finalizers hold it.
+    Held,
+    /// Somebody had deleted it before, and finalizers hold it.
     Terminating,
     /// It stays, because it belongs to somebody else now.
     Foreign,
@@ -88,13 +92,13 @@ async fn delete_object(
     let api = match kinds.api_of(id, &entry.v).await {
         Ok(api) => api,
         // With the definition of a kind, its objects went.
-        Err(KindError::Unknown { .. }) => return Ok(Deletion::Gone),
+        Err(KindError::Unknown { .. }) => return Ok(Deletion::Absent),
         Err(error) => return Err(error.into()),
     };
     let mut tries = 0;
     loop {
-        let live = bounded(api.get_metadata_opt(&id.name)).await?;
-        let Some(live) = live else { return Ok(Deletion::Gone) };
+        let live = repeated(|| api.get_metadata_opt(&id.name)).await?;
+        let Some(live) = live else { return Ok(Deletion::Absent) };
         if !is_ours(&live, entry, owner) {
             return Ok(Deletion::Foreign);
         }
@@ -123,14 +127,14 @@ async fn request_deletion(
         preconditions: Some(Preconditions { uid: live.metadata.uid.clone(), resource_version: None }),
         ..DeleteParams::default()
     };
-    match bounded(api.delete(&id.name, &parameters)).await {
+    match repeated(|| api.delete(&id.name, &parameters)).await {
         Ok(answer) => {
             let is_held = answer.left().is_some_and(|object| {
                 object.metadata.finalizers.is_some_and(|finalizers| !finalizers.is_empty())
             });
-            Ok(if is_held { Deletion::Terminating } else { Deletion::Gone })
+            Ok(if is_held { Deletion::Held } else { Deletion::Deleted })
         }
-        Err(RequestError::Refused(status)) if status.code == 404 => Ok(Deletion::Gone),
+        Err(RequestError::Refused(status)) if status.code == 404 => Ok(Deletion::Deleted),
         Err(error) => Err(error.into()),
     }
 }

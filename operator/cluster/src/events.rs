@@ -74,38 +74,33 @@ impl Events {
 
     /// Records an event on an object. Events are told to people, nothing depends on them: one that cannot be
     /// recorded is logged and forgotten.
-    pub async fn record(&self, object: &ObjectReference, severity: Severity, reason: &str, note: &str) {
-        let event = self.event(object, severity, reason, note, Timestamp::now());
+    pub async fn record(&self, object: &ObjectReference, told: &Notification<'_>) {
+        let event = self.event(object, told, Timestamp::now());
         let namespace = object.namespace.as_deref().unwrap_or("default");
         let events: Api<Event> = Api::namespaced(self.client.clone(), namespace);
         if let Err(error) = bounded(events.create(&PostParams::default(), &event)).await {
-            warn!(reason, error = %error, "failed to record an event");
+            warn!(reason = told.reason, error = %error, "failed to record an event");
         }
     }
 
-    fn event(
-        &self,
-        object: &ObjectReference,
-        severity: Severity,
-        reason: &str,
-        note: &str,
-        now: Timestamp,
-    ) -> Event {
-        let severity = match severity {
+    fn event(&self, object: &ObjectReference, told: &Notification<'_>, now: Timestamp) -> Event {
+        let severity = match told.severity {
             Severity::Normal => "Normal",
             Severity::Warning => "Warning",
         };
+        let reason = Some(told.reason.to_owned());
         Event {
             metadata: ObjectMeta {
                 generate_name: Some(format!("{}.", object.name.as_deref().unwrap_or("object"))),
                 namespace: object.namespace.clone(),
+                annotations: (!told.metadata.is_empty()).then(|| told.facts().collect()),
                 ..ObjectMeta::default()
             },
             involved_object: object.clone(),
             type_: Some(severity.to_owned()),
-            reason: Some(reason.to_owned()),
-            message: Some(shorten(note, MAX_NOTE_BYTES)),
-            action: Some(reason.to_owned()),
+            action: reason.clone(),
+            reason,
+            message: Some(shorten(told.message, MAX_NOTE_BYTES)),
             count: Some(1),
             first_timestamp: Some(Time(now)),
             last_timestamp: Some(Time(now)),

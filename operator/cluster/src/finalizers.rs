@@ -9,7 +9,7 @@ use serde_json::json;
 use thiserror::Error;
 
 use crate::{
-    error::{RequestError, bounded},
+    error::{RequestError, repeated},
     kinds::{KindError, Kinds},
 };
 
@@ -54,7 +54,7 @@ async fn strip_all(kinds: &Kinds, kind: &GroupVersionKind, finalizer: &str) -> R
     };
     let mut page = ListParams::default().limit(PAGE_SIZE);
     loop {
-        let list = match bounded(api.list_metadata(&page)).await {
+        let list = match repeated(|| api.list_metadata(&page)).await {
             Ok(list) => list,
             Err(RequestError::Refused(status)) if status.code == 404 => return Ok(()),
             Err(error) => return Err(error.into()),
@@ -86,7 +86,8 @@ async fn strip_one(
     let name = metadata.name.as_deref().unwrap_or_default();
     let parameters =
         PatchParams { field_manager: Some(crds::FIELD_MANAGER.to_owned()), ..PatchParams::default() };
-    match bounded(api.patch_metadata(name, &parameters, &Patch::Merge(&patch))).await {
+    let merge = Patch::Merge(&patch);
+    match repeated(|| api.patch_metadata(name, &parameters, &merge)).await {
         Ok(_) => Ok(()),
         Err(RequestError::Refused(status)) if status.code == 404 => Ok(()),
         Err(error) => Err(error.into()),

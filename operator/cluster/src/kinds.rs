@@ -10,7 +10,7 @@ use kube::{
 use serde_json::Value;
 use thiserror::Error;
 
-use crate::error::{RequestError, bounded};
+use crate::error::{RequestError, repeated};
 
 /// What the cluster calls its kinds, asked for once a kind and process.
 pub struct Kinds {
@@ -113,11 +113,12 @@ impl Kinds {
     /// When the cluster cannot be asked.
     pub async fn defined_by(&self, definition: &str) -> Result<Option<GroupVersionKind>, KindError> {
         let definitions: Api<CustomResourceDefinition> = Api::all(self.client.clone());
-        let found = bounded(definitions.get_opt(definition)).await.map_err(|source| KindError::Lookup {
-            kind: "CustomResourceDefinition".to_owned(),
-            api_version: "apiextensions.k8s.io/v1".to_owned(),
-            source,
-        })?;
+        let found =
+            repeated(|| definitions.get_opt(definition)).await.map_err(|source| KindError::Lookup {
+                kind: "CustomResourceDefinition".to_owned(),
+                api_version: "apiextensions.k8s.io/v1".to_owned(),
+                source,
+            })?;
         Ok(found.and_then(|found| {
             let stored = found.spec.versions.iter().find(|version| version.storage)?;
             Some(GroupVersionKind::gvk(&found.spec.group, &stored.name, &found.spec.names.kind))
@@ -128,8 +129,9 @@ impl Kinds {
         if let Some(known) = self.known(&kind) {
             return Ok(known);
         }
-        let (resource, capabilities) =
-            bounded(pinned_kind(&self.client, &kind)).await.map_err(|error| lookup_error(&kind, error))?;
+        let (resource, capabilities) = repeated(|| pinned_kind(&self.client, &kind))
+            .await
+            .map_err(|error| lookup_error(&kind, error))?;
         let found = (resource, capabilities.scope);
         self.remember(kind, found.clone());
         Ok(found)
@@ -151,7 +153,7 @@ fn lookup_error(kind: &GroupVersionKind, error: RequestError) -> KindError {
     let is_unknown = match &error {
         RequestError::Refused(status) => status.code == 404,
         RequestError::Failed(error) => matches!(**error, kube::Error::Discovery(_)),
-        RequestError::TimedOut | RequestError::Unwatchable(_) => false,
+        _ => false,
     };
     if is_unknown {
         return KindError::Unknown { kind, api_version };

@@ -38,6 +38,7 @@ const LOOKUP_INTERVAL: std::time::Duration = std::time::Duration::from_secs(10);
 pub struct Managed {
     state: Arc<Mutex<State>>,
     drift: Arc<Notify>,
+    left: Arc<Notify>,
 }
 
 #[derive(Default)]
@@ -99,6 +100,20 @@ impl Managed {
         }
     }
 
+    /// The objects that were applied and are not as they were then.
+    #[must_use]
+    pub fn drifted(&self) -> Vec<ObjectId> {
+        let state = self.lock();
+        let has_drifted =
+            |id: &ObjectId, applied: &u64| state.seen.get(id).is_none_or(|seen| seen.fields != *applied);
+        state
+            .applied
+            .iter()
+            .filter(|(id, applied)| has_drifted(id, applied))
+            .map(|(id, _)| id.clone())
+            .collect()
+    }
+
     /// Whether an object that was applied is known to be gone.
     #[must_use]
     pub fn is_gone(&self, id: &ObjectId) -> bool {
@@ -106,9 +121,14 @@ impl Managed {
         state.applied.contains_key(id) && !state.seen.contains_key(id)
     }
 
-    /// Ends when an object drifts, or one that was to be deleted is gone.
+    /// Ends when an object drifts.
     pub async fn changed(&self) {
         self.drift.notified().await;
+    }
+
+    /// Ends when an object that was to be deleted is gone.
+    pub async fn left(&self) {
+        self.left.notified().await;
     }
 
     /// Forgets everything, so that the next pass applies everything.
@@ -129,10 +149,13 @@ impl Managed {
     fn see_gone(&self, id: &ObjectId) {
         let mut state = self.lock();
         state.seen.remove(id);
-        let is_news = state.applied.contains_key(id) | state.leaving.remove(id);
+        let (has_drifted, has_left) = (state.applied.contains_key(id), state.leaving.remove(id));
         drop(state);
-        if is_news {
+        if has_drifted {
             self.drift.notify_one();
+        }
+        if has_left {
+            self.left.notify_one();
         }
     }
 
@@ -350,6 +373,28 @@ mod tests {
         seen(&managed, &object(&json!({"f:spec": {}})));
         assert!(!is_told(&managed).await);
         managed.see_gone(&ObjectId::of(&live));
-        assert!(is_told(&managed).await);
+        assert!(!is_told(&managed).await);
+        assert!(timeout(Duration::ZERO, managed.left()).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn what_has_drifted_is_named() {
+        let managed = Managed::default();
+        let named = |name: &str, fields: &Value| {
+            let mut live = object(fields);
+            live["metadata"]["name"] = json!(name);
+            live
+        };
+        let ours = json!({"f:spec": {}});
+        for name in ["changed", "gone", "same"] {
+            managed.note_applied(&named(name, &ours));
+        }
+        assert_eq!(managed.drifted(), []);
+        seen(&managed, &named("changed", &json!({})));
+        seen(&managed, &named("foreign", &json!({})));
+        managed.see_gone(&ObjectId::of(&named("gone", &ours)));
+        let mut drifted: Vec<String> = managed.drifted().into_iter().map(|id| id.name).collect();
+        drifted.sort();
+        assert_eq!(drifted, ["changed", "gone"]);
     }
 }

@@ -9,7 +9,7 @@ use kube::{
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::json;
 
-use crate::error::{RequestError, bounded};
+use crate::error::{RequestError, repeated};
 
 /// Writes the status of an object: what is given, and nothing else that this operator wrote before. Gives the
 /// object as it is then; none when it is gone.
@@ -34,7 +34,8 @@ where
         "status": status,
     });
     let parameters = PatchParams::apply(crds::FIELD_MANAGER).force();
-    present(bounded(api.patch_status(name, &parameters, &Patch::Apply(&object))).await)
+    let patch = Patch::Apply(&object);
+    present(repeated(|| api.patch_status(name, &parameters, &patch)).await)
 }
 
 /// Changes the finalizers of an object. Gives the object as it is then; none when it is gone.
@@ -58,7 +59,8 @@ where
     let parameters =
         PatchParams { field_manager: Some(crds::FIELD_MANAGER.to_owned()), ..PatchParams::default() };
     let name = metadata.name.as_deref().unwrap_or_default();
-    present(bounded(api.patch(name, &parameters, &Patch::Merge(&patch))).await)
+    let patch = Patch::Merge(&patch);
+    present(repeated(|| api.patch(name, &parameters, &patch)).await)
 }
 
 fn present<K>(answer: Result<K, RequestError>) -> Result<Option<K>, RequestError> {

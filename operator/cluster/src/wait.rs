@@ -1,6 +1,10 @@
 //! Waiting until objects are ready, by watching them.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use crds::{ObjectId, status::InventoryEntry};
 use futures::{StreamExt as _, TryStreamExt as _, stream};
@@ -18,13 +22,63 @@ use thiserror::Error;
 use tokio::time::{Instant, timeout_at};
 
 use crate::{
-    error::{RequestError, explain},
+    error::{RequestError, repeated},
     kinds::{KindError, Kinds},
     readiness::{Readiness, readiness},
 };
 
-/// How many objects are watched at once; the others wait their turn, and most are ready by then.
-const WATCHES: usize = 16;
+/// How many objects are watched at once, each on a connection of its own. The others wait their turn, and are
+/// looked at once when it does not come before the deadline.
+const WATCHES: usize = 64;
+
+/// When a wait ends.
+#[derive(Clone, Copy, Debug)]
+pub struct Deadline {
+    limit: Duration,
+    at: Instant,
+}
+
+impl Deadline {
+    /// So long from now.
+    #[must_use]
+    pub fn after(limit: Duration) -> Self {
+        Self { limit, at: Instant::now() + limit }
+    }
+}
+
+/// The objects that a wait still waits for, and what each of them waits for: for those who tell of it meanwhile.
+#[derive(Debug, Default)]
+pub struct Pending(Mutex<BTreeMap<ObjectId, String>>);
+
+impl Pending {
+    /// The first objects in one phrase, and how many there are besides; none when there are none.
+    #[must_use]
+    pub fn describe(&self, most: usize) -> Option<String> {
+        let pending = self.lock();
+        let named: Vec<String> =
+            pending.iter().take(most).map(|(id, what)| format!("{id}: {what}")).collect();
+        let more = pending.len().saturating_sub(named.len());
+        let named = (!named.is_empty()).then(|| named.join("; "))?;
+        Some(if more == 0 { named } else { format!("{named}; and {more} more") })
+    }
+
+    fn set(&self, id: &ObjectId, state: &Readiness) {
+        let mut pending = self.lock();
+        if *state == Readiness::Ready {
+            pending.remove(id);
+        } else {
+            pending.insert(id.clone(), describe(state));
+        }
+    }
+
+    fn all(&self) -> Vec<String> {
+        self.lock().iter().map(|(id, what)| format!("{id}: {what}")).collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<ObjectId, String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// Objects that did not become ready in time.
 #[derive(Debug, Error)]
@@ -50,46 +104,64 @@ pub enum WaitError {
 /// cost nothing.
 ///
 /// # Errors
-/// When some are not ready after the timeout: all of them are named, with what each waits for.
-pub async fn until_ready(kinds: &Kinds, objects: &[Value], limit: Duration) -> Result<(), WaitError> {
-    let deadline = Instant::now() + limit;
-    let waiting = objects.iter().filter(|object| readiness(object) != Readiness::Ready);
-    let waits = waiting.map(|object| async move { watch_until_ready(kinds, object, deadline).await });
-    let outcomes: Vec<Option<String>> = stream::iter(waits).buffer_unordered(WATCHES).try_collect().await?;
-    let mut pending: Vec<String> = outcomes.into_iter().flatten().collect();
-    if pending.is_empty() {
-        return Ok(());
-    }
-    pending.sort();
-    Err(NotReady { timeout: limit, pending }.into())
+/// When some are not ready at the deadline: all of them are named, with what each waits for.
+pub async fn until_ready(
+    kinds: &Kinds,
+    objects: &[Value],
+    deadline: Deadline,
+    pending: &Pending,
+) -> Result<(), WaitError> {
+    let is_unready = |(object, state): &(&Value, Readiness)| {
+        pending.set(&ObjectId::of(object), state);
+        *state != Readiness::Ready
+    };
+    let unready: Vec<&Value> = objects
+        .iter()
+        .map(|object| (object, readiness(object)))
+        .filter(is_unready)
+        .map(|(object, _)| object)
+        .collect();
+    let waits = unready.into_iter().map(|object| watch_until_ready(kinds, object, deadline, pending));
+    stream::iter(waits).buffer_unordered(WATCHES).try_collect::<()>().await?;
+    let left = pending.all();
+    if left.is_empty() { Ok(()) } else { Err(NotReady { timeout: deadline.limit, pending: left }.into()) }
 }
 
-/// What the object waits for at the deadline; none when it became ready.
+/// Ends when the object is ready, or at the deadline. What it waits for is told all the time.
 async fn watch_until_ready(
     kinds: &Kinds,
     object: &Value,
-    deadline: Instant,
-) -> Result<Option<String>, WaitError> {
-    let name = ObjectId::of(object).to_string();
-    let api = kinds.api(object).await.map_err(|source| WaitError::Watch { object: name.clone(), source })?;
-    let object_name = object.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
-    let mut last = describe(&readiness(object));
-    let mut states = Box::pin(watch_object(api, object_name).default_backoff());
-    while let Ok(Some(state)) = timeout_at(deadline, states.next()).await {
-        let seen = match state {
+    deadline: Deadline,
+    pending: &Pending,
+) -> Result<(), WaitError> {
+    let id = ObjectId::of(object);
+    let failed = |source| WaitError::Watch { object: id.to_string(), source };
+    let api = kinds.api(object).await.map_err(failed)?;
+    if Instant::now() >= deadline.at {
+        look(&api, object, pending).await;
+        return Ok(());
+    }
+    let mut states = Box::pin(watch_object(api, &id.name).default_backoff());
+    while let Ok(Some(state)) = timeout_at(deadline.at, states.next()).await {
+        let state = match state {
             Ok(Some(seen)) => judge(seen, object),
             Ok(None) => Readiness::Deleted,
-            Err(error) => {
-                last = format!("cannot be watched: {}", explain(&error));
-                continue;
-            }
+            Err(error) => Readiness::InProgress(format!("cannot be watched: {}", RequestError::from(error))),
         };
-        if seen == Readiness::Ready {
-            return Ok(None);
+        pending.set(&id, &state);
+        if state == Readiness::Ready {
+            break;
         }
-        last = describe(&seen);
     }
-    Ok(Some(format!("{name}: {last}")))
+    Ok(())
+}
+
+/// Looks once at an object that was never watched. One that cannot be seen stays as it was last seen.
+async fn look(api: &Api<DynamicObject>, object: &Value, pending: &Pending) {
+    let id = ObjectId::of(object);
+    if let Ok(seen) = repeated(|| api.get_opt(&id.name)).await {
+        pending.set(&id, &seen.map_or(Readiness::Deleted, |seen| judge(seen, object)));
+    }
 }
 
 /// Readiness of an object that came out of a watch. Items of a list do not say what kind they are, so that
@@ -147,7 +219,7 @@ pub async fn until_reconciled(
                 Verdict::Waiting(what) => last = what,
             },
             Ok(None) => "it does not exist".clone_into(&mut last),
-            Err(error) => last = explain(&error),
+            Err(error) => last = RequestError::from(error).to_string(),
         }
     }
     Err(ReadinessError::TimedOut { limit, last })
@@ -249,17 +321,18 @@ pub async fn until_no_pods(
                 present.remove(&pod.name_any());
             }
             Ok(Event::InitDone) => is_listed = true,
-            Err(error) => failure = Some(explain(&error)),
+            Err(error) => failure = Some(RequestError::from(error)),
         }
         if is_listed && failure.is_none() && present.is_empty() {
             return Ok(Vec::new());
         }
     }
     if failure.is_none() && !is_listed {
-        failure = Some("the API server did not list the pods".to_owned());
+        let problem = "the API server did not list the pods".to_owned();
+        failure = Some(RequestError::Unwatchable(problem));
     }
     match failure {
-        Some(problem) => Err(RequestError::Unwatchable(problem)),
+        Some(problem) => Err(problem),
         None => Ok(present.into_iter().collect()),
     }
 }
@@ -278,8 +351,26 @@ mod tests {
     use kube::core::DynamicObject;
     use serde_json::json;
 
-    use super::judge;
+    use super::{Pending, judge};
     use crate::readiness::Readiness;
+
+    #[test]
+    fn what_is_waited_for_is_named_and_the_rest_is_counted() {
+        let pending = Pending::default();
+        assert_eq!(pending.describe(2), None);
+        let id = |name: &str| {
+            let object = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name}});
+            crds::ObjectId::of(&object)
+        };
+        let waits = Readiness::InProgress("it starts".to_owned());
+        for name in ["c", "a", "b"] {
+            pending.set(&id(name), &waits);
+        }
+        assert_eq!(pending.describe(2).unwrap(), "Pod/a: it starts; Pod/b: it starts; and 1 more");
+        pending.set(&id("a"), &Readiness::Ready);
+        assert_eq!(pending.describe(2).unwrap(), "Pod/b: it starts; Pod/c: it starts");
+        assert_eq!(pending.all(), ["Pod/b: it starts", "Pod/c: it starts"]);
+    }
 
     #[test]
     fn an_item_of_a_list_is_judged_by_the_kind_that_was_asked_for() {

@@ -2,6 +2,7 @@
 
 mod backoff;
 mod conditions;
+mod drift;
 mod flux_instance;
 mod schedule;
 

@@ -42,7 +42,7 @@ use tracing::info;
 
 use crate::{
     apply::{Applier, Desired},
-    error::{RequestError, bounded},
+    error::{RequestError, repeated},
     kinds::Kinds,
 };
 
@@ -224,7 +224,7 @@ async fn rewrite_settled(client: &Client, target: &Target) -> Result<usize, Defi
 
 async fn read(api: &Api<DynamicObject>, definition: &str) -> Result<Option<Value>, DefinitionError> {
     let failed = |source| DefinitionError::Read { definition: definition.to_owned(), source };
-    let live = bounded(api.get_opt(definition)).await.map_err(failed)?;
+    let live = repeated(|| api.get_opt(definition)).await.map_err(failed)?;
     let live = live.map(serde_json::to_value).transpose();
     live.map_err(|error| failed(RequestError::from(kube::Error::SerdeError(error))))
 }
@@ -244,7 +244,7 @@ async fn record(api: &Api<DynamicObject>, target: &Target, generation: i64) -> R
     let patch = Patch::<Value>::Json(patch.map_err(RequestError::from).map_err(failed)?);
     let parameters =
         PatchParams { field_manager: Some(crds::FIELD_MANAGER.to_owned()), ..PatchParams::default() };
-    match bounded(api.patch_status(&target.definition, &parameters, &patch)).await {
+    match repeated(|| api.patch_status(&target.definition, &parameters, &patch)).await {
         Ok(_) => Ok(true),
         Err(error) => {
             let live = read(api, &target.definition).await?;

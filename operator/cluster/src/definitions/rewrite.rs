@@ -16,7 +16,7 @@ use super::{
     owners,
     plan::{Reach, Target},
 };
-use crate::error::{RequestError, bounded};
+use crate::error::{RequestError, repeated};
 
 /// Objects in one page, metadata alone: some kilobytes each, so that a page stays in the low megabytes.
 const PAGE: u32 = 200;
@@ -42,7 +42,7 @@ pub(super) async fn rewrite(
     let mut page = ListParams::default().limit(PAGE);
     let (mut written, mut restarts) = (0, 0);
     loop {
-        let list = match bounded(objects.list_metadata(&page)).await {
+        let list = match repeated(|| objects.list_metadata(&page)).await {
             Ok(list) => list,
             Err(RequestError::Refused(status)) if status.code == 410 && restarts < MOST_RESTARTS => {
                 restarts += 1;
@@ -65,8 +65,9 @@ pub(super) async fn rewrite(
 pub(super) async fn until_served(client: &Client, target: &Target) -> Result<(), DefinitionError> {
     let objects: Api<DynamicObject> = Api::all_with(client.clone(), &target.resource);
     let deadline = Instant::now() + SERVED_TIMEOUT;
+    let one = ListParams::default().limit(1);
     loop {
-        match bounded(objects.list_metadata(&ListParams::default().limit(1))).await {
+        match repeated(|| objects.list_metadata(&one)).await {
             Ok(_) => return Ok(()),
             Err(error) if error.code() != Some(404) => return Err(list_error(target, error)),
             Err(_) if Instant::now() >= deadline => {
@@ -115,7 +116,7 @@ async fn rewrite_one(
             Err(error) if error.code() == Some(409) => {}
             Err(error) => return Err(failed(error)),
         }
-        let Some(again) = bounded(api.get_metadata_opt(&id.name)).await.map_err(&failed)? else {
+        let Some(again) = repeated(|| api.get_metadata_opt(&id.name)).await.map_err(&failed)? else {
             return Ok(false);
         };
         object = again;
@@ -134,7 +135,7 @@ async fn write(
     let parameters =
         PatchParams { field_manager: Some(crds::FIELD_MANAGER.to_owned()), ..PatchParams::default() };
     let name = object.metadata.name.as_deref().unwrap_or_default();
-    bounded(api.patch_metadata::<Value>(name, &parameters, &patch)).await?;
+    repeated(|| api.patch_metadata::<Value>(name, &parameters, &patch)).await?;
     Ok(true)
 }
 

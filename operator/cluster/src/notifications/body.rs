@@ -88,17 +88,16 @@ pub(crate) fn body(
         timestamp: Time(now),
         message: shorten(&without_userinfo(notification.message), MAX_MESSAGE_BYTES),
         reason: notification.reason,
-        metadata: metadata(object, notification.metadata),
+        metadata: metadata(object, notification),
         reporting_controller: crds::FIELD_MANAGER,
         reporting_instance: instance,
     })
 }
 
-fn metadata(object: &ObjectMeta, facts: &[(&str, &str)]) -> BTreeMap<String, String> {
-    let facts = facts.iter().map(|(name, value)| (format!("{}/{name}", crds::GROUP), *value));
+fn metadata(object: &ObjectMeta, notification: &Notification<'_>) -> BTreeMap<String, String> {
     let annotations = object.annotations.iter().flatten();
     let annotations = annotations
         .filter(|(key, _)| key.starts_with(EVENT_PREFIX))
-        .map(|(key, value)| (key.clone(), value.as_str()));
-    facts.chain(annotations).map(|(key, value)| (key, without_userinfo(value))).collect()
+        .map(|(key, value)| (key.clone(), without_userinfo(value)));
+    notification.facts().chain(annotations).collect()
 }

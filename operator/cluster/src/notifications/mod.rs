@@ -29,7 +29,7 @@ use crds::{
     FluxInstance,
     flux_instance::{Component, DEFAULT_CLUSTER_DOMAIN},
 };
-use operator_net::{HttpClient, HttpError, Url, UrlError, address};
+use operator_net::{HttpClient, HttpError, Url, UrlError, address, without_userinfo};
 use thiserror::Error;
 use tokio::{
     sync::{mpsc, watch},
@@ -56,13 +56,20 @@ const ADDRESS: &str = "NOTIFICATION_CONTROLLER_ADDRESS";
 #[derive(Debug, Error)]
 #[expect(missing_docs, reason = "the messages document the variants and their fields")]
 pub enum NotificationsError {
-    // The value may hold a password.
-    #[error("environment variable {ADDRESS}: the value is no URL: {0}")]
-    Address(UrlError),
-    #[error("environment variable {ADDRESS}: the URL starts with {scheme}://, expected http:// or https://")]
-    Scheme { scheme: String },
+    #[error("environment variable {ADDRESS}: {0}")]
+    Environment(AddressError),
     #[error("failed to prepare the notifications")]
     Client(#[from] HttpError),
+}
+
+/// Why nothing can be posted to an address. It is not shown, because it may hold a password.
+#[derive(Debug, Error)]
+#[expect(missing_docs, reason = "the messages document the variants and their fields")]
+pub enum AddressError {
+    #[error("the value is no URL: {0}")]
+    NoUrl(UrlError),
+    #[error("the URL starts with {scheme}://, expected http:// or https://")]
+    Scheme { scheme: String },
 }
 
 /// Where notifications go.
@@ -77,24 +84,35 @@ pub enum Destination {
 }
 
 impl Destination {
+    /// The destination at an address: a URL, or nothing for nowhere.
+    ///
+    /// # Errors
+    /// When the address is not a URL with `http` or `https`.
+    pub fn at(address: &str) -> Result<Self, AddressError> {
+        if address.is_empty() {
+            return Ok(Self::Nowhere);
+        }
+        let url: Url = address.parse().map_err(AddressError::NoUrl)?;
+        match url.scheme() {
+            "http" | "https" => Ok(Self::Fixed(url)),
+            scheme => Err(AddressError::Scheme { scheme: scheme.to_owned() }),
+        }
+    }
+
     /// What the environment asks for: `NOTIFICATIONS_DISABLED` with any text for nowhere, else the URL in
-    /// `NOTIFICATION_CONTROLLER_ADDRESS`, else that of the instance. Empty variables are as good as none.
+    /// `NOTIFICATION_CONTROLLER_ADDRESS`. Empty variables are as good as none; none when it asks for nothing.
     ///
     /// # Errors
     /// When the address is not a URL with `http` or `https`.
     pub fn from_environment(
         environment: impl Fn(&str) -> Option<String>,
-    ) -> Result<Self, NotificationsError> {
+    ) -> Result<Option<Self>, NotificationsError> {
         let read = |variable: &str| environment(variable).filter(|value| !value.is_empty());
         if read(DISABLED).is_some() {
-            return Ok(Self::Nowhere);
+            return Ok(Some(Self::Nowhere));
         }
-        let Some(text) = read(ADDRESS) else { return Ok(Self::OfInstance) };
-        let url: Url = text.parse().map_err(NotificationsError::Address)?;
-        match url.scheme() {
-            "http" | "https" => Ok(Self::Fixed(url)),
-            scheme => Err(NotificationsError::Scheme { scheme: scheme.to_owned() }),
-        }
+        let Some(address) = read(ADDRESS) else { return Ok(None) };
+        Self::at(&address).map(Some).map_err(NotificationsError::Environment)
     }
 }
 
@@ -108,18 +126,27 @@ impl fmt::Debug for Destination {
     }
 }
 
-/// What is told of an object.
+/// What is told of an object, in an event of Kubernetes or to notification-controller.
 #[derive(Clone, Copy, Debug)]
 pub struct Notification<'a> {
     /// How much it matters: `info` or `error` in the words of Alerts.
     pub severity: Severity,
     /// A word for programs, such as the reason of a condition.
     pub reason: &'a str,
-    /// A sentence for people; cut to 39,000 bytes, and users and passwords are cut out of its URLs.
+    /// A sentence for people. An event of Kubernetes holds 1,024 bytes of it, notification-controller gets 39,000,
+    /// without the users and passwords of URLs.
     pub message: &'a str,
     /// More facts by name, such as `revision`. The group of our kinds is put before the names, since
     /// notification-controller passes on nothing else.
     pub metadata: &'a [(&'a str, &'a str)],
+}
+
+impl Notification<'_> {
+    /// The metadata under their full keys, without users and passwords in URLs.
+    pub(crate) fn facts(&self) -> impl Iterator<Item = (String, String)> {
+        let full = |name: &str| format!("{}/{name}", crds::GROUP);
+        self.metadata.iter().map(move |(name, value)| (full(name), without_userinfo(value)))
+    }
 }
 
 /// Takes events that are to be posted. Clones share one queue, and the task behind it ends with the last of them.

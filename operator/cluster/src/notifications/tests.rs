@@ -298,10 +298,10 @@ async fn without_notifications_an_event_goes_nowhere() {
 }
 
 #[rstest]
-#[case::nothing(&[], "Ok(OfInstance)")]
-#[case::empty(&[("NOTIFICATIONS_DISABLED", ""), ("NOTIFICATION_CONTROLLER_ADDRESS", "")], "Ok(OfInstance)")]
-#[case::disabled(&[("NOTIFICATIONS_DISABLED", "false"), ("NOTIFICATION_CONTROLLER_ADDRESS", "?")], "Ok(Nowhere)")]
-#[case::address(&[("NOTIFICATION_CONTROLLER_ADDRESS", "https://u:p@host/?t=x")], "Ok(Fixed(https://host/))")]
+#[case::nothing(&[], "Ok(None)")]
+#[case::empty(&[("NOTIFICATIONS_DISABLED", ""), ("NOTIFICATION_CONTROLLER_ADDRESS", "")], "Ok(None)")]
+#[case::disabled(&[("NOTIFICATIONS_DISABLED", "false"), ("NOTIFICATION_CONTROLLER_ADDRESS", "?")], "Ok(Some(Nowhere))")]
+#[case::address(&[("NOTIFICATION_CONTROLLER_ADDRESS", "https://u:p@host/?t=x")], "Ok(Some(Fixed(https://host/)))")]
 #[case::no_url(&[("NOTIFICATION_CONTROLLER_ADDRESS", "host")], "Err(environment variable NOTIFICATION_CONTROLLER_ADDRESS: the value is no URL: relative URL without a base)")]
 #[case::no_host(&[("NOTIFICATION_CONTROLLER_ADDRESS", "http://")], "Err(environment variable NOTIFICATION_CONTROLLER_ADDRESS: the value is no URL: empty host)")]
 #[case::no_http(&[("NOTIFICATION_CONTROLLER_ADDRESS", "host:80")], "Err(environment variable NOTIFICATION_CONTROLLER_ADDRESS: the URL starts with host://, expected http:// or https://)")]
@@ -309,6 +309,19 @@ fn the_environment_says_where_to_post(#[case] variables: &[(&str, &str)], #[case
     let variables: BTreeMap<_, _> = variables.iter().copied().collect();
     let read = |name: &str| variables.get(name).map(|value| (*value).to_owned());
     let destination = match Destination::from_environment(read) {
+        Ok(destination) => format!("Ok({destination:?})"),
+        Err(problem) => format!("Err({problem})"),
+    };
+    assert_eq!(destination, expected);
+}
+
+#[rstest]
+#[case::nothing("", "Ok(Nowhere)")]
+#[case::a_url("http://u:p@host:8080/path?t=x", "Ok(Fixed(http://host:8080/path))")]
+#[case::no_url("p@ssword", "Err(the value is no URL: relative URL without a base)")]
+#[case::no_http("ftp://p@ssword/", "Err(the URL starts with ftp://, expected http:// or https://)")]
+fn an_address_is_a_url_or_nothing(#[case] address: &str, #[case] expected: &str) {
+    let destination = match Destination::at(address) {
         Ok(destination) => format!("Ok({destination:?})"),
         Err(problem) => format!("Err({problem})"),
     };

@@ -2,12 +2,15 @@
 //!
 //! The names are an interface: charts and scripts set them. An environment variable wins over its flag.
 
-use std::{path::PathBuf, time::Duration};
+use std::{fmt, path::PathBuf, time::Duration};
 
 use clap::{ArgAction, Args};
 use crds::DEFAULT_NAMESPACE;
 use kube::core::Duration as GoDuration;
-use operator_cluster::lease::LeaseSettings;
+use operator_cluster::{
+    lease::LeaseSettings,
+    notifications::{AddressError, Destination, NotificationsError},
+};
 use operator_reconcile::{RetryDelays, Settings};
 use operator_telemetry::{ListenAddress, LogEncoding, LogLevel, ServerSettings};
 use thiserror::Error;
@@ -32,6 +35,11 @@ pub(crate) struct Flags {
     /// Address of /healthz and /readyz, 0 for none
     #[arg(long, value_name = "ADDRESS", default_value = ":8081")]
     health_addr: ListenAddress,
+
+    /// Where events are posted besides: by default to the notification-controller of the FluxInstance, nowhere when
+    /// empty. Environment: NOTIFICATION_CONTROLLER_ADDRESS, and NOTIFICATIONS_DISABLED for nowhere
+    #[arg(long, value_name = "URL")]
+    events_addr: Option<Address>,
 
     /// How much is logged
     #[arg(long, value_enum, default_value_t)]
@@ -81,6 +89,25 @@ pub(crate) struct Flags {
 
     #[arg(skip)]
     pod_name: Option<String>,
+
+    #[arg(skip = Destination::OfInstance)]
+    destination: Destination,
+}
+
+/// An address that may hold a password: it is shown nowhere.
+#[derive(Clone)]
+struct Address(String);
+
+impl From<String> for Address {
+    fn from(address: String) -> Self {
+        Self(address)
+    }
+}
+
+impl fmt::Debug for Address {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Address")
+    }
 }
 
 /// Flags of parts that are not built yet. They are read, so that charts and scripts that set them work.
@@ -145,6 +172,10 @@ pub(crate) enum FlagsError {
         "--web-server-only: the web page is not part of this version yet, and nothing else was asked for"
     )]
     WebServerOnly,
+    #[error("--events-addr: {0}")]
+    EventsAddress(AddressError),
+    #[error(transparent)]
+    Notifications(#[from] NotificationsError),
     #[error("--min-retry-delay is longer than --max-retry-delay")]
     RetryDelays,
 }
@@ -195,6 +226,11 @@ impl Flags {
             self.namespace = namespace;
         }
         self.pod_name = read("POD_NAME").or_else(|| read("HOSTNAME"));
+        self.destination = match (Destination::from_environment(&environment)?, &self.events_addr) {
+            (Some(destination), _) => destination,
+            (None, Some(Address(address))) => Destination::at(address).map_err(FlagsError::EventsAddress)?,
+            (None, None) => Destination::OfInstance,
+        };
         if self.later.web_server_only == Some(true) {
             return Err(FlagsError::WebServerOnly);
         }
@@ -230,6 +266,15 @@ impl Flags {
         &self.namespace
     }
 
+    pub(crate) fn pod_name(&self) -> Option<String> {
+        self.pod_name.clone()
+    }
+
+    /// Where events are posted.
+    pub(crate) fn destination(&self) -> Destination {
+        self.destination.clone()
+    }
+
     pub(crate) fn servers(&self) -> ServerSettings {
         ServerSettings { metrics: self.metrics_addr.clone(), health: self.health_addr.clone() }
     }
@@ -248,7 +293,6 @@ impl Flags {
         Settings {
             namespace: self.namespace.clone(),
             storage_path: self.storage_path.clone(),
-            pod_name: self.pod_name.clone(),
             override_managers: self.override_manager.iter().cloned().collect(),
             retry_delays: RetryDelays { shortest: self.min_retry_delay, longest: self.max_retry_delay },
             interval_jitter_percent: self.interval_jitter_percentage,
@@ -312,6 +356,7 @@ mod tests {
             "--requeue-dependency=5s",
             "--metrics-addr=:8080",
             "--health-addr=0",
+            "--events-addr=http://notification-controller.flux-system/",
             "--storage-path=/manifests",
             "--default-service-account=flux",
             "--default-workload-identity-service-account=flux",
@@ -371,6 +416,24 @@ mod tests {
         assert_eq!(flags.namespace(), "gitops");
         assert_eq!(flags.lease().identity, "flux-operator-1");
         assert!(flags.without_effect().is_empty());
+    }
+
+    #[test]
+    fn events_go_where_the_environment_says_then_where_the_flag_says_then_to_the_instance() {
+        let destination = |arguments: &[&str], environment: &[(&str, &str)]| {
+            let flags = with_environment(arguments, environment);
+            flags.map_or_else(|error| error, |flags| format!("{:?}", flags.destination()))
+        };
+        let (flag, variable) = ("--events-addr=http://flag", "NOTIFICATION_CONTROLLER_ADDRESS");
+        assert_eq!(destination(&[], &[]), "OfInstance");
+        assert_eq!(destination(&[flag], &[]), "Fixed(http://flag/)");
+        assert_eq!(destination(&["--events-addr="], &[]), "Nowhere");
+        assert_eq!(destination(&[flag], &[(variable, "http://variable")]), "Fixed(http://variable/)");
+        assert_eq!(destination(&[flag], &[("NOTIFICATIONS_DISABLED", "1")]), "Nowhere");
+        let refused = destination(&["--events-addr=secret"], &[]);
+        assert_eq!(refused, "--events-addr: the value is no URL: relative URL without a base");
+        let flags = parse(&["--events-addr=http://user:pa55word@host"]).unwrap();
+        assert!(!format!("{flags:?}").contains("pa55word"));
     }
 
     #[test]

@@ -7,7 +7,9 @@ use std::{env, io, time::Duration};
 use kube::Client;
 use operator_cluster::{
     client::{ConnectError, ConnectOptions},
+    events::Events,
     lease::{Leadership, LeaseError, Loss},
+    notifications::{Notifications, NotificationsError},
 };
 use operator_reconcile::FluxInstanceReconciler;
 use operator_telemetry::{
@@ -45,6 +47,8 @@ pub(crate) enum ServeError {
     #[error(transparent)]
     Connect(#[from] ConnectError),
     #[error(transparent)]
+    Notifications(#[from] NotificationsError),
+    #[error(transparent)]
     Lease(#[from] LeaseError),
     #[error("the operator stopped because it does not lead any more")]
     Lost(#[source] Loss),
@@ -75,8 +79,16 @@ async fn run(flags: Flags, cluster: &ConnectOptions) -> Result<(), ServeError> {
     let (metrics, health) = (Metrics::new(&operator_info()), Health::default());
     let servers = Servers::bind(&flags.servers(), metrics.clone(), health.clone()).await?;
     let client = cluster.connect().await?.client;
+    let operator = Operator {
+        events: Events::new(client.clone(), flags.pod_name())
+            .with_notifications(Notifications::start(flags.destination())?),
+        client,
+        flags,
+        metrics,
+        health: health.clone(),
+    };
     let work = async {
-        let outcome = Box::pin(lead(&flags, client, &metrics, &health, stop.clone())).await;
+        let outcome = Box::pin(operator.lead(stop)).await;
         health.set(Phase::Stopping);
         outcome
     };
@@ -97,46 +109,53 @@ async fn run(flags: Flags, cluster: &ConnectOptions) -> Result<(), ServeError> {
     outcome
 }
 
-/// Works while this process leads.
-async fn lead(
-    flags: &Flags,
+/// What the operator works with.
+struct Operator {
+    flags: Flags,
     client: Client,
-    metrics: &Metrics,
-    health: &Health,
-    stop: watch::Receiver<bool>,
-) -> Result<(), ServeError> {
-    let reconciler = FluxInstanceReconciler::new(client.clone(), flags.settings(), metrics.clone());
-    if !flags.enable_leader_election {
-        health.set(Phase::Leading);
-        tokio::select! {
-            () = reconciler.run() => {}
-            () = stopped(stop) => {}
+    events: Events,
+    metrics: Metrics,
+    health: Health,
+}
+
+impl Operator {
+    /// Works while this process leads.
+    async fn lead(self, stop: watch::Receiver<bool>) -> Result<(), ServeError> {
+        let Self { flags, client, events, metrics, health } = self;
+        let reconciler =
+            FluxInstanceReconciler::new(client.clone(), flags.settings(), events, metrics.clone());
+        if !flags.enable_leader_election {
+            health.set(Phase::Leading);
+            tokio::select! {
+                () = reconciler.run() => {}
+                () = stopped(stop) => {}
+            }
+            return Ok(());
         }
-        return Ok(());
+        health.set(Phase::Waiting);
+        let lease = flags.lease();
+        let leadership = tokio::select! {
+            leadership = Leadership::acquire(client, lease.clone()) => leadership?,
+            () = stopped(stop.clone()) => return Ok(()),
+        };
+        health.set(Phase::Leading);
+        metrics.set_leadership(&lease.name, operator_telemetry::Leadership::Leader);
+        let loss = tokio::select! {
+            () = reconciler.run() => None,
+            loss = leadership.lost() => Some(loss),
+            () = stopped(stop) => None,
+        };
+        metrics.set_leadership(&lease.name, operator_telemetry::Leadership::Backup);
+        if let Some(loss) = loss {
+            return Err(ServeError::Lost(loss));
+        }
+        if flags.leader_election_release_on_cancel
+            && let Err(problem) = leadership.release().await
+        {
+            error!(error = operator_cluster::explain(&problem), "the lease is not released");
+        }
+        Ok(())
     }
-    health.set(Phase::Waiting);
-    let lease = flags.lease();
-    let leadership = tokio::select! {
-        leadership = Leadership::acquire(client, lease.clone()) => leadership?,
-        () = stopped(stop.clone()) => return Ok(()),
-    };
-    health.set(Phase::Leading);
-    metrics.set_leadership(&lease.name, operator_telemetry::Leadership::Leader);
-    let loss = tokio::select! {
-        () = reconciler.run() => None,
-        loss = leadership.lost() => Some(loss),
-        () = stopped(stop) => None,
-    };
-    metrics.set_leadership(&lease.name, operator_telemetry::Leadership::Backup);
-    if let Some(loss) = loss {
-        return Err(ServeError::Lost(loss));
-    }
-    if flags.leader_election_release_on_cancel
-        && let Err(problem) = leadership.release().await
-    {
-        error!(error = operator_cluster::explain(&problem), "the lease is not released");
-    }
-    Ok(())
 }
 
 /// Becomes true on SIGTERM or SIGINT.

@@ -1,8 +1,10 @@
 //! Bringing about what an instance declares: record, apply, delete what left, wait.
 
 mod definitions;
+mod outcome;
+mod wait;
 
-use std::{future::Future, time::Duration};
+use std::{collections::BTreeSet, future::Future, time::Duration};
 
 use crds::{FluxInstanceStatus, ObjectId, conditions, keys, status::Inventory};
 use kube::core::GroupVersionKind;
@@ -15,21 +17,20 @@ use operator_cluster::{
     events::Severity,
     explain,
     inventory::{confirm, forget_uid, intent, is_confirmed, stale},
-    wait::{WaitError, until_ready},
+    wait::WaitError,
 };
 use serde_json::Value;
 use thiserror::Error;
-use tracing::{error, info};
+use tokio::time::Instant;
+use tracing::info;
 
 use super::{
+    changes::Action,
     pass::{Outcome, Pass, PassError},
     removal::RemovalError,
 };
-use crate::{conditions::find, schedule};
+use crate::schedule;
 use definitions::Report;
-
-/// How long definitions, namespaces and classes may take to be usable.
-const STAGE_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// How often every object is applied although none is known to have drifted.
 pub(super) const FULL_PASS_INTERVAL: Duration = Duration::from_hours(24);
@@ -52,6 +53,17 @@ enum InstallError {
     Wait(#[from] WaitError),
 }
 
+/// Why a pass is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Occasion {
+    /// The revision was never tried.
+    NewRevision,
+    /// The revision was tried, and has not succeeded as it is wanted now.
+    Unfinished,
+    /// The last pass succeeded: only what drifted is applied.
+    Settled,
+}
+
 /// What is being brought about, and what is known of it so far.
 struct Work<'b> {
     built: &'b Build,
@@ -67,6 +79,21 @@ struct Work<'b> {
     report: Report,
 }
 
+impl<'b> Work<'b> {
+    /// Nothing is done yet.
+    fn new(built: &'b Build, recorded: Inventory) -> Self {
+        let inventory = intent(&recorded, &built.objects);
+        Self { built, inventory, recorded, pending: Vec::new(), live: Vec::new(), report: Report::default() }
+    }
+
+    /// Takes note of objects as they came out of an apply.
+    fn see(&mut self, applied: Vec<Value>) {
+        let again: BTreeSet<ObjectId> = applied.iter().map(ObjectId::of).collect();
+        self.live.retain(|object| !again.contains(&ObjectId::of(object)));
+        self.live.extend(applied);
+    }
+}
+
 impl Pass<'_> {
     /// Makes the cluster agree with the build.
     pub(super) async fn install(
@@ -76,47 +103,58 @@ impl Pass<'_> {
     ) -> Result<Outcome, PassError> {
         self.warn(built).await;
         let old = self.status();
-        let revision = built.revision();
-        let recorded = old.inventory.clone().unwrap_or_default();
-        let inventory = intent(&recorded, &built.objects);
-        let is_new = old.last_attempted_revision.as_deref() != Some(&revision);
-        let is_changed = is_new || inventory != recorded || !self.observed.is_done(&old);
-        let pending = self.pending(built, is_changed);
-        let mut work =
-            Work { built, inventory, recorded, pending, live: Vec::new(), report: Report::default() };
-        if is_changed {
-            self.announce(&work, is_new).await?;
-        } else {
-            self.record_losses(&mut work).await?;
+        let mut work = Work::new(built, old.inventory.clone().unwrap_or_default());
+        let occasion = self.occasion(&work, &old);
+        work.pending = self.pending(built, occasion);
+        match occasion {
+            Occasion::Settled => {
+                let pending = work.pending.clone();
+                self.record_losses(&mut work, &pending).await?;
+            }
+            Occasion::NewRevision | Occasion::Unfinished => self.announce(&work, occasion).await?,
         }
         let done = tokio::select! {
             done = self.bring_about(&mut work) => done,
             () = newer => return self.interrupt(&work).await,
         };
         match done {
-            Ok(()) => self.succeed(work, is_changed).await,
+            Ok(()) => self.succeed(work, occasion).await,
             Err(problem) => self.fail(&work, &problem).await,
         }
     }
 
+    fn occasion(&self, work: &Work<'_>, old: &FluxInstanceStatus) -> Occasion {
+        if old.last_attempted_revision.as_deref() != Some(&work.built.revision()) {
+            return Occasion::NewRevision;
+        }
+        if work.inventory != work.recorded || !self.observed.is_done(old) {
+            return Occasion::Unfinished;
+        }
+        Occasion::Settled
+    }
+
     /// The objects to apply: all when something changed or the daily pass is due, else those that drifted.
-    fn pending<'b>(&self, built: &'b Build, is_changed: bool) -> Vec<&'b Value> {
-        if is_changed || self.reconciler.is_full_pass_due() {
+    fn pending<'b>(&self, built: &'b Build, occasion: Occasion) -> Vec<&'b Value> {
+        if occasion != Occasion::Settled || self.reconciler.is_full_pass_due() {
             return built.objects.iter().collect();
         }
-        let managed = &self.reconciler.managed;
-        built.objects.iter().filter(|object| managed.has_drifted(&ObjectId::of(object))).collect()
+        let now = Instant::now();
+        let (managed, mut drift) = (&self.reconciler.managed, self.reconciler.drift());
+        // Those that nobody has seen drifting yet get their time now.
+        drift.first_due(&managed.drifted(), now);
+        let is_pending = |id: ObjectId| managed.has_drifted(&id) && drift.is_due(&id, now);
+        built.objects.iter().filter(|object| is_pending(ObjectId::of(object))).collect()
     }
 
     /// Records what may exist from now on, before the first object is created.
-    async fn announce(&mut self, work: &Work<'_>, is_new: bool) -> Result<(), PassError> {
+    async fn announce(&mut self, work: &Work<'_>, occasion: Occasion) -> Result<(), PassError> {
         let old = self.status();
         let revision = work.built.revision();
         let verb = if old.last_applied_revision.is_some() { "Upgrading to" } else { "Installing" };
         let message = format!("{verb} revision {revision}");
         let status = self.observed.progressing(&old, &revision, &message, work.inventory.clone());
         self.write(status).await?;
-        if is_new {
+        if occasion == Occasion::NewRevision {
             info!(revision, "{message}");
             self.tell(Severity::Normal, conditions::PROGRESSING, &message).await;
         }
@@ -125,63 +163,79 @@ impl Pass<'_> {
 
     /// An object that somebody deleted comes back as another one: its uid is forgotten before that, so that a
     /// crash in between leaves no entry that names an object which is not ours.
-    async fn record_losses(&mut self, work: &mut Work<'_>) -> Result<(), PassError> {
+    async fn record_losses(&mut self, work: &mut Work<'_>, objects: &[&Value]) -> Result<(), PassError> {
         let managed = &self.reconciler.managed;
-        for object in work.pending.iter().filter(|object| managed.is_gone(&ObjectId::of(object))) {
+        for object in objects.iter().filter(|object| managed.is_gone(&ObjectId::of(object))) {
             forget_uid(&mut work.inventory, object);
         }
+        self.write_inventory(work).await
+    }
+
+    async fn write_inventory(&mut self, work: &Work<'_>) -> Result<(), PassError> {
         let mut status = self.status();
         status.inventory = Some(work.inventory.clone());
         self.write(status).await
     }
 
-    async fn bring_about(&self, work: &mut Work<'_>) -> Result<(), InstallError> {
+    async fn bring_about(&mut self, work: &mut Work<'_>) -> Result<(), InstallError> {
         for stage in Stage::ALL {
             self.apply_stage(work, stage).await?;
         }
         self.watch(work.built);
         self.prune(work).await?;
         if self.instance.spec.wait {
-            until_ready(&self.reconciler.kinds, &work.live, self.timeout()).await?;
+            self.wait(work).await?;
         }
         self.migrate(work).await;
         Ok(())
     }
 
     /// Applies the objects of a stage. What later stages need is usable afterwards.
-    async fn apply_stage(&self, work: &mut Work<'_>, stage: Stage) -> Result<(), InstallError> {
+    async fn apply_stage(&mut self, work: &mut Work<'_>, stage: Stage) -> Result<(), InstallError> {
         let objects =
             work.pending.iter().copied().filter(|object| Stage::of(kind(object)) == stage).collect();
+        let live = self.apply(work, objects).await?;
+        if stage != Stage::Rest {
+            self.wait_until_usable(&live, stage).await?;
+        }
+        work.see(live);
+        Ok(())
+    }
+
+    /// Applies objects, and gives them as the cluster has them. What was applied is known also when others failed.
+    async fn apply<'b>(
+        &self,
+        work: &mut Work<'b>,
+        objects: Vec<&'b Value>,
+    ) -> Result<Vec<Value>, InstallError> {
         let objects = self.make_way(work, objects).await?;
         let desired: Vec<Desired<'_>> = objects
-            .into_iter()
+            .iter()
             .map(|object| Desired {
                 object,
                 takeover: (!is_confirmed(&work.recorded, object)).then(|| extent(object)),
             })
             .collect();
         let applier = Applier { kinds: &self.reconciler.kinds, former: &self.reconciler.former };
+        let outcomes = applier.apply(&desired).await;
+        for object in objects {
+            self.reconciler.drift().note_tried(&ObjectId::of(object), Instant::now());
+        }
         let (mut live, mut failures) = (Vec::new(), Vec::new());
-        for outcome in applier.apply(&desired).await {
+        for outcome in outcomes {
             match outcome {
                 Ok(done) => {
                     self.reconciler.managed.note_applied(&done.object);
+                    if let Some(action) = Action::of(done.change) {
+                        self.reconciler.changes().note(ObjectId::of(&done.object), action);
+                    }
                     live.push(done.object);
                 }
                 Err(failure) => failures.push(failure),
             }
         }
         confirm(&mut work.inventory, &live);
-        if !failures.is_empty() {
-            return Err(InstallError::Apply(failures));
-        }
-        if stage != Stage::Rest {
-            until_ready(&self.reconciler.kinds, &live, STAGE_TIMEOUT)
-                .await
-                .map_err(|source| InstallError::Stage { stage: stage_name(stage), source })?;
-        }
-        work.live.extend(live);
-        Ok(())
+        if failures.is_empty() { Ok(live) } else { Err(InstallError::Apply(failures)) }
     }
 
     /// Deletes what left the build. What is not confirmed gone stays recorded.
@@ -199,81 +253,6 @@ impl Pass<'_> {
         self.reconciler.watch_kinds(kinds, self.owner());
     }
 
-    async fn succeed(&mut self, work: Work<'_>, is_changed: bool) -> Result<Outcome, PassError> {
-        let is_leaving = work.inventory.entries.len() > work.built.objects.len();
-        let outcome = if is_leaving { Outcome::Leaving } else { Outcome::Ready };
-        let attempt =
-            self.attempt(format!("sha256:{}", work.built.digest()), Some(work.built.version.original()));
-        self.observed.now = super::now();
-        let mut old = self.status();
-        old.inventory = Some(work.inventory.clone());
-        let is_full = work.pending.len() == work.built.objects.len();
-        if is_full {
-            self.reconciler.note_full_pass();
-        }
-        let left_alone = work.report.left_alone(&work.built.version);
-        if !is_full && !is_changed {
-            self.tell_repair(&work).await;
-        }
-        self.tell_rewritten(&work.report).await;
-        if !is_changed && tail(&old) == left_alone {
-            self.write(old).await?;
-            return Ok(outcome);
-        }
-        self.tell_newer(&work.report, &work.built.version).await;
-        if let Some(force) = self.force_request() {
-            old.last_handled_force_at = Some(force);
-        }
-        let message = format!("Reconciliation finished in {}{left_alone}", attempt.duration);
-        let status = self.observed.ready(&old, work.built, &message, &attempt);
-        self.write(status).await?;
-        info!(revision = work.built.revision(), duration = attempt.duration, "the FluxInstance is ready");
-        self.tell(Severity::Normal, conditions::RECONCILIATION_SUCCEEDED, &message).await;
-        Ok(outcome)
-    }
-
-    async fn tell_repair(&self, work: &Work<'_>) {
-        let repaired = work.pending.iter().filter(|object| !work.report.leaves(object));
-        let names: Vec<String> = repaired.map(|object| ObjectId::of(object).to_string()).collect();
-        if names.is_empty() {
-            return;
-        }
-        let message = format!("Corrected drift in {}", names.join(", "));
-        info!("{message}");
-        self.tell(Severity::Normal, conditions::RECONCILIATION_SUCCEEDED, &message).await;
-    }
-
-    async fn fail(&mut self, work: &Work<'_>, problem: &InstallError) -> Result<Outcome, PassError> {
-        let message = explain(problem);
-        let attempt =
-            self.attempt(format!("sha256:{}", work.built.digest()), Some(work.built.version.original()));
-        self.observed.now = super::now();
-        let mut old = self.status();
-        let is_news = !self.observed.says(&old, conditions::RECONCILIATION_FAILED, &message);
-        old.inventory = Some(work.inventory.clone());
-        let status = self.observed.failed(&old, conditions::RECONCILIATION_FAILED, &message, Some(&attempt));
-        self.write(status).await?;
-        if is_news {
-            error!(reason = conditions::RECONCILIATION_FAILED, "{message}");
-            self.tell(Severity::Warning, conditions::RECONCILIATION_FAILED, &message).await;
-        }
-        Ok(Outcome::Failed)
-    }
-
-    async fn interrupt(&mut self, work: &Work<'_>) -> Result<Outcome, PassError> {
-        let message = "The pass was given up because the FluxInstance changed";
-        // What was applied last may not be recorded with its uid.
-        self.reconciler.managed.forget();
-        self.observed.now = super::now();
-        let mut old = self.status();
-        old.inventory = Some(work.inventory.clone());
-        let status = self.observed.failed(&old, conditions::HEALTH_CHECK_CANCELED, message, None);
-        self.write(status).await?;
-        info!("{message}");
-        self.tell(Severity::Normal, conditions::HEALTH_CHECK_CANCELED, message).await;
-        Ok(Outcome::Interrupted)
-    }
-
     fn timeout(&self) -> Duration {
         let annotations = self.instance.metadata.annotations.as_ref();
         schedule::timeout(schedule::annotation(annotations, keys::RECONCILE_TIMEOUT).unwrap_or_default())
@@ -284,25 +263,11 @@ impl Pass<'_> {
     }
 }
 
-/// What the last success said of definitions.
-fn tail(status: &FluxInstanceStatus) -> &str {
-    let message = find(&status.conditions, conditions::READY).map(|ready| ready.message.as_str());
-    message.and_then(|message| message.find(';').and_then(|start| message.get(start..))).unwrap_or_default()
-}
-
 /// What users set on the sync objects besides the instance (`suspend`, `decryption`, `postBuild`) stays theirs.
 fn extent(object: &Value) -> Takeover {
     match kind(object) {
         "GitRepository" | "OCIRepository" | "Bucket" | "Kustomization" => Takeover::Metadata,
         _ => Takeover::Object,
-    }
-}
-
-fn stage_name(stage: Stage) -> &'static str {
-    match stage {
-        Stage::Definitions => "CustomResourceDefinitions, Namespaces and ClusterRoles",
-        Stage::Classes => "classes",
-        Stage::Rest => "objects",
     }
 }
 

@@ -9,6 +9,7 @@
 //! - A spec that cannot be built changes nothing in the cluster: Ready=False and Stalled, with the field.
 //! - A failed pass is repeated after 750 ms, doubling to 15 min, until it succeeds or the instance changes.
 //! - A change of the instance ends a wait for readiness at once.
+//! - What drifts is put right while everything is ready, while a pass waits, and after a pass that failed.
 //!
 //! # Assumptions
 //! One `FluxInstance`, named `flux`, in the namespace of the operator. Nothing else writes its status.
@@ -17,6 +18,7 @@
 //! Drift is what `managedFields` show: a field that the manifests name and somebody else changed. What others
 //! add stays.
 
+mod changes;
 mod info;
 mod install;
 mod pass;
@@ -26,17 +28,18 @@ mod uninstall;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    future::Future,
     path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
-use crds::{FluxInstance, INSTANCE_NAME, conditions, keys};
+use crds::{FluxInstance, INSTANCE_NAME, ObjectId, conditions, keys};
 use futures::StreamExt as _;
-use k8s_openapi::{api::core::v1::ObjectReference, apimachinery::pkg::apis::meta::v1::ObjectMeta};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::{
-    Api, Client, Resource as _,
-    core::{DeserializeGuard, GroupVersionKind, PartialObjectMeta},
+    Api, Client, Resource,
+    core::{DeserializeGuard, GroupVersionKind, PartialObjectMeta, PartialObjectMetaExt as _},
     runtime::{
         WatchStreamExt as _,
         watcher::{self, Event, watch_object, watcher},
@@ -48,27 +51,26 @@ use operator_cluster::{
     events::{Events, Severity},
     explain,
     managed::{Managed, Watches},
+    notifications::{Notification, address_of},
 };
 use operator_telemetry::Metrics;
 use tokio::{
     sync::watch,
-    time::{Instant, sleep},
+    time::{Instant, sleep, sleep_until},
 };
 use tracing::{debug, error, warn};
 
 use crate::{
     backoff::{Backoff, RetryDelays},
+    drift::{DRIFT_DELAYS, DriftPace},
     schedule,
 };
+use changes::Changes;
 use install::FULL_PASS_INTERVAL;
 use pass::{Outcome, Pass};
 
 /// Name of this controller in metrics.
 const CONTROLLER: &str = "fluxinstance";
-
-/// How long the repair of drift waits when somebody takes the same fields again and again.
-const DRIFT_DELAYS: RetryDelays =
-    RetryDelays { shortest: Duration::from_millis(100), longest: Duration::from_mins(1) };
 
 /// What the operator is started with.
 #[derive(Clone, Debug)]
@@ -77,8 +79,6 @@ pub struct Settings {
     pub namespace: String,
     /// A folder with a distribution of Flux; where it holds none, the embedded one is used.
     pub storage_path: PathBuf,
-    /// Name of the pod, for events.
-    pub pod_name: Option<String>,
     /// Field managers whose fields are taken over, besides those of kubectl, Helm and Flux.
     pub override_managers: BTreeSet<String>,
     /// How long to wait before a failed pass is repeated.
@@ -100,18 +100,20 @@ pub struct FluxInstanceReconciler {
     watches: Mutex<Watches>,
     last_full_pass: Mutex<Option<Instant>>,
     reported: Mutex<BTreeSet<String>>,
+    changes: Mutex<Changes>,
+    drift: Mutex<DriftPace>,
 }
 
 type Seen = watch::Receiver<Option<Box<FluxInstance>>>;
 
 impl FluxInstanceReconciler {
-    /// A reconciler for the cluster that the client is connected to.
+    /// A reconciler for the cluster that the client is connected to, which tells what it does by these events.
     #[must_use]
-    pub fn new(client: Client, settings: Settings, metrics: Metrics) -> Self {
+    pub fn new(client: Client, settings: Settings, events: Events, metrics: Metrics) -> Self {
         metrics.add_controller(CONTROLLER, 1);
         Self {
             metrics,
-            events: Events::new(client.clone(), settings.pod_name.clone()),
+            events,
             kinds: Arc::new(Kinds::new(client)),
             former: FormerManagers { others: settings.override_managers.clone() },
             settings,
@@ -120,6 +122,8 @@ impl FluxInstanceReconciler {
             watches: Mutex::default(),
             last_full_pass: Mutex::default(),
             reported: Mutex::default(),
+            changes: Mutex::default(),
+            drift: Mutex::default(),
         }
     }
 
@@ -186,31 +190,57 @@ impl FluxInstanceReconciler {
 
     async fn reconcile(&self, mut seen: Seen) {
         let mut backoff = Backoff::new(self.settings.retry_delays);
-        let mut drift = Backoff::new(DRIFT_DELAYS);
-        let mut last_drift = Instant::now();
         loop {
             let instance = seen.borrow_and_update().clone();
             let trigger = instance.as_deref().map(Trigger::of);
-            let outcome = match instance {
-                Some(instance) => Some(self.pass(*instance, trigger.as_ref()).await),
-                None => None,
+            let Some(instance) = instance else {
+                changed(seen.clone(), None).await;
+                backoff.reset();
+                continue;
             };
-            let delay = outcome.and_then(|(outcome, interval)| next(outcome, interval, &mut backoff));
-            let is_settled = matches!(outcome, Some((Outcome::Ready | Outcome::Leaving, _)));
-            tokio::select! {
-                () = changed(seen.clone(), trigger.as_ref()) => backoff.reset(),
-                () = sleep_or_for_ever(delay) => {}
-                // Somebody who takes fields again and again gets slower and slower answers.
-                () = self.managed.changed(), if is_settled => {
-                    if last_drift.elapsed() > DRIFT_DELAYS.longest {
-                        drift.reset();
+            let (outcome, interval) = self.pass(*instance, trigger.as_ref()).await;
+            let due = next(outcome, interval, &mut backoff).map(|delay| Instant::now() + delay);
+            loop {
+                match self.wake(outcome, due, changed(seen.clone(), trigger.as_ref())).await {
+                    Wake::Changed => {
+                        backoff.reset();
+                        break;
                     }
-                    last_drift = Instant::now();
-                    tokio::select! {
-                        () = sleep(drift.next_delay()) => {}
-                        () = changed(seen.clone(), trigger.as_ref()) => {}
+                    Wake::Drifted if outcome == Outcome::Failed => {
+                        let newer = changed(seen.clone(), trigger.as_ref());
+                        let instance = seen.borrow().clone();
+                        if let Some(instance) = instance {
+                            Pass::new(self, *instance).put_right(newer).await;
+                        }
                     }
+                    Wake::Due | Wake::Drifted | Wake::Left => break,
                 }
+            }
+        }
+    }
+
+    /// What comes first after a pass that ended so.
+    async fn wake(&self, outcome: Outcome, due: Option<Instant>, newer: impl Future<Output = ()>) -> Wake {
+        let is_kept = matches!(outcome, Outcome::Ready | Outcome::Leaving | Outcome::Failed);
+        tokio::select! {
+            () = newer => Wake::Changed,
+            () = sleep_until_or_for_ever(due) => Wake::Due,
+            () = self.drift_is_due(), if is_kept => Wake::Drifted,
+            () = self.managed.left(), if is_kept && outcome != Outcome::Failed => {
+                // What goes together is looked at together.
+                sleep(DRIFT_DELAYS.shortest).await;
+                Wake::Left
+            }
+        }
+    }
+
+    /// Ends when an object that drifted is to be put right.
+    async fn drift_is_due(&self) {
+        loop {
+            let first = self.drift().first_due(&self.managed.drifted(), Instant::now());
+            tokio::select! {
+                () = self.managed.changed() => {}
+                () = sleep_until_or_for_ever(first) => return,
             }
         }
     }
@@ -237,6 +267,7 @@ impl FluxInstanceReconciler {
                     self.metrics.remove_instance(known.metadata.uid.as_deref().unwrap_or_default());
                 }
                 self.metrics.set_instance(&info::of(instance));
+                self.events.set_address(address_of(instance, &self.settings.namespace));
                 *seen = Some(Box::new(instance.clone()));
             }
             is_later
@@ -248,20 +279,26 @@ impl FluxInstanceReconciler {
             self.metrics.remove_instance(gone.metadata.uid.as_deref().unwrap_or_default());
         }
         self.managed.forget();
+        *self.changes() = Changes::default();
     }
 
     /// Says on an instance that it cannot be reconciled.
     async fn complain(&self, metadata: &ObjectMeta, message: &str) {
         error!(reason = conditions::BUILD_FAILED, namespace = metadata.namespace, "{message}");
-        let reference = ObjectReference {
-            api_version: Some(FluxInstance::api_version(&()).into_owned()),
-            kind: Some(FluxInstance::kind(&()).into_owned()),
-            name: metadata.name.clone(),
-            namespace: metadata.namespace.clone(),
-            uid: metadata.uid.clone(),
-            ..ObjectReference::default()
+        let instance = metadata.clone().into_response_partial::<FluxInstance>();
+        let told = Notification {
+            severity: Severity::Warning,
+            reason: conditions::BUILD_FAILED,
+            message,
+            metadata: &[],
         };
-        self.events.record(&reference, Severity::Warning, conditions::BUILD_FAILED, message).await;
+        self.alert(&instance, &told).await;
+    }
+
+    /// Tells people of an object, and notification-controller too.
+    async fn alert<K: Resource<DynamicType = ()>>(&self, object: &K, told: &Notification<'_>) {
+        self.events.record(&object.object_ref(&()), told).await;
+        self.events.notify(object, told);
     }
 
     /// How long until an unchanged instance is reconciled.
@@ -280,6 +317,34 @@ impl FluxInstanceReconciler {
     fn watch_kinds(&self, kinds: impl IntoIterator<Item = GroupVersionKind>, owner: Owner<'_>) {
         let mut watches = self.watches.lock().unwrap_or_else(PoisonError::into_inner);
         watches.extend(&self.kinds, kinds, owner, &self.managed);
+    }
+
+    fn changes(&self) -> MutexGuard<'_, Changes> {
+        self.changes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn drift(&self) -> MutexGuard<'_, DriftPace> {
+        self.drift.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The objects that are to be put right now. They are not due again before they drift again or a while has
+    /// passed, whatever comes of it.
+    fn due_drift(&self) -> Vec<ObjectId> {
+        let (mut drift, now, mut drifted) = (self.drift(), Instant::now(), self.managed.drifted());
+        drift.first_due(&drifted, now);
+        drifted.retain(|id| drift.is_due(id, now));
+        for id in &drifted {
+            drift.note_tried(id, now);
+        }
+        drifted
+    }
+
+    /// Puts off whatever is to be put right now.
+    fn give_up_drift(&self) {
+        let mut drift = self.drift();
+        for id in self.managed.drifted() {
+            drift.note_tried(&id, Instant::now());
+        }
     }
 
     fn is_full_pass_due(&self) -> bool {
@@ -322,6 +387,19 @@ fn is_later(this: &ObjectMeta, that: &ObjectMeta) -> bool {
     }
 }
 
+/// Why the reconciler goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wake {
+    /// The instance is not the one of the last pass any more.
+    Changed,
+    /// It is time for the next pass.
+    Due,
+    /// An object is to be put right.
+    Drifted,
+    /// An object that was to be deleted is gone.
+    Left,
+}
+
 /// What starts a pass when it changes: not the status, which is ours.
 #[derive(Clone, Debug, PartialEq)]
 struct Trigger {
@@ -353,9 +431,9 @@ async fn changed(mut seen: Seen, trigger: Option<&Trigger>) {
     }
 }
 
-async fn sleep_or_for_ever(delay: Option<Duration>) {
-    match delay {
-        Some(delay) => sleep(delay).await,
+async fn sleep_until_or_for_ever(end: Option<Instant>) {
+    match end {
+        Some(end) => sleep_until(end).await,
         None => std::future::pending().await,
     }
 }

@@ -16,6 +16,7 @@ use operator_cluster::{
     RequestError,
     events::Severity,
     explain,
+    notifications::Notification,
     status::{apply_status, set_finalizers},
 };
 use operator_oci::{Folder, FolderError};
@@ -29,6 +30,9 @@ use super::{
     status::{Attempt, Observed},
 };
 use crate::schedule;
+
+/// What the revision is called in events.
+const REVISION: &str = "revision";
 
 /// How a pass ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,6 +90,8 @@ pub(super) struct Pass<'a> {
     pub(super) instance: FluxInstance,
     pub(super) observed: Observed,
     started: Instant,
+    /// When the status was last written, or tried to be.
+    pub(super) told: Instant,
 }
 
 /// What is to be done for an instance.
@@ -108,7 +114,8 @@ impl<'a> Pass<'a> {
             requested_at: annotations.and_then(|annotations| annotations.get(keys::REQUESTED_AT)).cloned(),
             now: now(),
         };
-        Self { reconciler, instance, observed, started: Instant::now() }
+        let started = Instant::now();
+        Self { reconciler, instance, observed, started, told: started }
     }
 
     /// Runs the pass. `newer` ends when the instance changed: a wait for readiness is then given up.
@@ -134,6 +141,28 @@ impl<'a> Pass<'a> {
                 }
             }
         })
+    }
+
+    /// Puts right what drifted, and nothing else: the last pass failed, and its words stay.
+    pub(super) async fn put_right(mut self, newer: impl Future<Output = ()>) {
+        let done = match self.decide().await {
+            Ok(Decision::Install(built)) => {
+                tokio::select! {
+                    done = self.repair(&built) => done,
+                    () = newer => Ok(()),
+                }
+            }
+            // Nothing is kept as it was applied.
+            Ok(_) => {
+                self.reconciler.give_up_drift();
+                Ok(())
+            }
+            Err(error) => Err(error),
+        };
+        if let Err(problem) = done {
+            self.reconciler.give_up_drift();
+            warn!(error = explain(&problem), "drift could not be put right yet");
+        }
     }
 
     async fn decide(&self) -> Result<Decision, PassError> {
@@ -205,8 +234,7 @@ impl<'a> Pass<'a> {
             self.write(status).await?;
         }
         if is_news {
-            error!(reason = conditions::BUILD_FAILED, "{message}");
-            self.tell(Severity::Warning, conditions::BUILD_FAILED, message).await;
+            self.tell_failure(conditions::BUILD_FAILED, message, None).await;
         }
         Ok(Outcome::Stalled)
     }
@@ -217,8 +245,7 @@ impl<'a> Pass<'a> {
         let status = self.observed.failed(&old, conditions::ARTIFACT_FAILED, message, None);
         self.write(status).await?;
         if is_news {
-            error!(reason = conditions::ARTIFACT_FAILED, "{message}");
-            self.tell(Severity::Warning, conditions::ARTIFACT_FAILED, message).await;
+            self.tell_failure(conditions::ARTIFACT_FAILED, message, None).await;
         }
         Ok(Outcome::Failed)
     }
@@ -273,6 +300,7 @@ impl<'a> Pass<'a> {
         if self.instance.status.as_ref() == Some(&status) {
             return Ok(());
         }
+        self.told = Instant::now();
         let written = apply_status(&self.reconciler.instances(), &self.instance, &status).await;
         self.take(written, PassError::Status)
     }
@@ -295,8 +323,28 @@ impl<'a> Pass<'a> {
         }
     }
 
-    pub(super) async fn tell(&self, severity: Severity, reason: &str, note: &str) {
-        self.reconciler.events.record(&self.instance.object_ref(&()), severity, reason, note).await;
+    /// Tells people.
+    pub(super) async fn tell(&self, severity: Severity, reason: &str, message: &str) {
+        let told = Notification { severity, reason, message, metadata: &[] };
+        self.reconciler.events.record(&self.instance.object_ref(&()), &told).await;
+    }
+
+    /// Tells people of a success, and notification-controller too.
+    pub(super) async fn tell_success(&self, message: &str, built: &Build) {
+        let (severity, reason) = (Severity::Normal, conditions::RECONCILIATION_SUCCEEDED);
+        let metadata = [(REVISION, &*built.revision())];
+        let told = Notification { severity, reason, message, metadata: &metadata };
+        self.reconciler.alert(&self.instance, &told).await;
+    }
+
+    /// Tells people of a failure, and notification-controller too.
+    pub(super) async fn tell_failure(&self, reason: &str, message: &str, built: Option<&Build>) {
+        error!(reason, "{message}");
+        let revision = built.map(Build::revision);
+        let metadata: Vec<(&str, &str)> =
+            revision.iter().map(|revision| (REVISION, revision.as_str())).collect();
+        let told = Notification { severity: Severity::Warning, reason, message, metadata: &metadata };
+        self.reconciler.alert(&self.instance, &told).await;
     }
 }
 

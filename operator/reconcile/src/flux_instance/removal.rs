@@ -20,7 +20,7 @@ use operator_cluster::{
 use thiserror::Error;
 use tracing::{info, warn};
 
-use super::{install::sentences, pass::Pass};
+use super::{changes::Action, install::sentences, pass::Pass};
 
 /// The finalizer of Flux's custom resources.
 const FLUX_FINALIZER: &str = "finalizers.fluxcd.io";
@@ -80,7 +80,9 @@ impl Pass<'_> {
         let (mut failures, mut protected, mut stopping) = (Vec::new(), Vec::new(), Vec::new());
         for entry in &entries {
             match self.delete_one(entry).await {
-                Ok(Deletion::Gone | Deletion::Terminating) => stopping.push(entry.clone()),
+                Ok(Deletion::Absent | Deletion::Deleted | Deletion::Held | Deletion::Terminating) => {
+                    stopping.push(entry.clone());
+                }
                 Ok(Deletion::Foreign) => {}
                 Ok(Deletion::Protected) => protected.push(display(entry)),
                 Err(failure) => failures.push(failure),
@@ -123,8 +125,8 @@ impl Pass<'_> {
                 continue;
             }
             match self.delete_one(entry).await {
-                Ok(Deletion::Terminating) => {}
-                Ok(Deletion::Gone | Deletion::Foreign | Deletion::Protected) => {
+                Ok(Deletion::Held | Deletion::Terminating) => {}
+                Ok(Deletion::Absent | Deletion::Deleted | Deletion::Foreign | Deletion::Protected) => {
                     inventory.entries.retain(|known| known != entry);
                 }
                 Err(failure) => failures.push(failure),
@@ -134,18 +136,24 @@ impl Pass<'_> {
     }
 
     async fn delete_one(&self, entry: &InventoryEntry) -> Result<Deletion, DeleteError> {
-        if let Some(id) = ObjectId::parse(entry) {
-            self.reconciler.managed.note_leaving(&id);
+        let id = ObjectId::parse(entry);
+        if let Some(id) = &id {
+            self.reconciler.managed.note_leaving(id);
         }
         let deletion = delete(&self.reconciler.kinds, entry, self.owner()).await?;
         let object = display(entry);
         match deletion {
-            Deletion::Gone => info!(object, "deleted"),
+            Deletion::Absent => info!(object, "gone"),
+            Deletion::Deleted => info!(object, "deleted"),
+            Deletion::Held => info!(object, "deleted, and held by finalizers"),
             Deletion::Terminating => info!(object, "being deleted"),
             Deletion::Foreign => warn!(object, "not deleted and forgotten: it belongs to somebody else now"),
             Deletion::Protected => {
                 warn!(object, "not deleted and forgotten: fluxcd.controlplane.io/prune is disabled on it");
             }
+        }
+        if let (Deletion::Deleted | Deletion::Held, Some(id)) = (deletion, id) {
+            self.reconciler.changes().note(id, Action::Deleted);
         }
         Ok(deletion)
     }

@@ -76,6 +76,19 @@ impl Observed {
         status
     }
 
+    /// The status while the pass waits; none when it is not new, or the last pass failed and its words stay.
+    pub(super) fn waiting(&self, old: &FluxInstanceStatus, message: &str) -> Option<FluxInstanceStatus> {
+        let ready = find(&old.conditions, conditions::READY)?;
+        if ready.status != ConditionStatus::Unknown || ready.message == message {
+            return None;
+        }
+        let mut status = old.clone();
+        let mut conditions = self.conditions(&mut status);
+        conditions.set(conditions::READY, ConditionStatus::Unknown, conditions::PROGRESSING, message);
+        conditions.set(conditions::RECONCILING, ConditionStatus::True, conditions::PROGRESSING, message);
+        Some(status)
+    }
+
     /// The status after a failure that the next try may cure.
     pub(super) fn failed(
         &self,
@@ -249,6 +262,20 @@ mod tests {
         assert_eq!(words(&retry, RECONCILING).unwrap().1, PROGRESSING_WITH_RETRY);
         let changed = observed(2, "t4").progressing(&failed, "r1", "installing", Inventory::default());
         assert_eq!(words(&changed, READY).unwrap().1, PROGRESSING);
+    }
+
+    #[test]
+    fn a_wait_is_told_unless_the_last_pass_failed() {
+        let now = |now: &str| observed(1, now);
+        let first =
+            now("t1").progressing(&FluxInstanceStatus::default(), "r1", "installing", Inventory::default());
+        let waiting = now("t2").waiting(&first, "Waiting for a").unwrap();
+        let expected = (ConditionStatus::Unknown, PROGRESSING.to_owned(), "Waiting for a".to_owned());
+        assert_eq!(words(&waiting, READY), Some(expected));
+        assert_eq!(find(&waiting.conditions, READY).unwrap().last_transition_time, "t1");
+        assert_eq!(now("t3").waiting(&waiting, "Waiting for a"), None);
+        let failed = now("t3").failed(&waiting, RECONCILIATION_FAILED, "no", Some(&attempt("a")));
+        assert_eq!(now("t4").waiting(&failed, "Waiting for a"), None);
     }
 
     #[test]

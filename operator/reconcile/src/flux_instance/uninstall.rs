@@ -3,9 +3,9 @@
 use std::future::Future;
 
 use crds::{ObjectId, conditions, status::Inventory};
-use operator_cluster::{events::Severity, explain, wait::until_gone};
+use operator_cluster::{explain, wait::until_gone};
 use thiserror::Error;
-use tracing::{error, info, warn};
+use tracing::{info, warn};
 
 use super::{
     pass::{Outcome, Pass, PassError},
@@ -73,8 +73,7 @@ impl Pass<'_> {
         let status = self.observed.failed(&old, conditions::RECONCILIATION_FAILED, &message, None);
         self.write(status).await?;
         if is_news {
-            error!(reason = conditions::RECONCILIATION_FAILED, "{message}");
-            self.tell(Severity::Warning, conditions::RECONCILIATION_FAILED, &message).await;
+            self.tell_failure(conditions::RECONCILIATION_FAILED, &message, None).await;
         }
         Ok(Outcome::Failed)
     }

@@ -33,6 +33,11 @@ impl Report {
         is_definition(object) && self.newer.iter().any(|(definition, _)| *definition == id.name)
     }
 
+    /// Whether every object that was to be rewritten is.
+    pub(super) fn is_complete(&self) -> bool {
+        self.failures.is_empty()
+    }
+
     /// What the message of a success says besides; empty when every definition was applied.
     pub(super) fn left_alone(&self, version: &Version) -> String {
         if self.newer.is_empty() {
