@@ -11,6 +11,7 @@ mod columns;
 mod common_metadata;
 pub mod conditions;
 mod definitions;
+mod duration;
 pub mod flux_instance;
 pub mod flux_report;
 mod free_form;
@@ -25,6 +26,7 @@ mod violation;
 
 pub use common_metadata::CommonMetadata;
 pub use definitions::{Definition, definitions};
+pub use duration::duration;
 pub use flux_instance::{FluxInstance, FluxInstanceSpec, FluxInstanceStatus};
 pub use flux_report::{FluxReport, FluxReportSpec, FluxReportStatus};
 pub use free_form::FreeForm;

@@ -3,7 +3,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
-use kube::core::Duration as GoDuration;
+use crds::duration;
 use operator_cluster::client::{ConnectError, ConnectOptions, Connection};
 
 /// Which cluster, as whom, and for how long.
@@ -53,12 +53,5 @@ impl ClusterFlags {
             Some(namespace) => Connection { namespace: namespace.clone(), ..connection },
             None => connection,
         })
-    }
-}
-
-fn duration(text: &str) -> Result<Duration, String> {
-    match text.parse::<GoDuration>() {
-        Ok(duration) if !duration.is_negative() => Ok(duration.into()),
-        _ => Err("is not a duration such as 30s, 5m or 1h30m".to_owned()),
     }
 }

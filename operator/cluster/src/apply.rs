@@ -7,7 +7,7 @@ use futures::{StreamExt as _, stream};
 use k8s_openapi::jiff::{Timestamp, fmt::rfc2822};
 use kube::{
     Api, Client,
-    api::{Patch, PatchParams},
+    api::Patch,
     client::Body,
     core::{DynamicObject, Request, Status},
 };
@@ -17,7 +17,8 @@ use thiserror::Error;
 use crate::{
     error::{RequestError, repeated},
     kinds::{KindError, Kinds},
-    takeover::{self, FormerManagers, Takeover, is_ours},
+    managed_fields::{self, is_ours},
+    takeover::{self, FormerManagers, Takeover},
 };
 
 /// How many objects are applied at once. More does not go faster: the API server's store is the limit.
@@ -146,14 +147,13 @@ impl Applier<'_> {
         operations: Vec<Value>,
     ) -> Result<(), RequestError> {
         let patch: Patch<()> = Patch::Json(serde_json::from_value(Value::Array(operations)).map_err(broken)?);
-        let parameters =
-            PatchParams { field_manager: Some(crds::FIELD_MANAGER.to_owned()), ..PatchParams::default() };
+        let parameters = managed_fields::change();
         repeated(|| api.patch_metadata(name(object), &parameters, &patch)).await?;
         Ok(())
     }
 
     async fn patch(&self, api: &Api<DynamicObject>, object: &Value) -> Result<Applied, ApplyProblem> {
-        let parameters = PatchParams::apply(crds::FIELD_MANAGER).force();
+        let parameters = managed_fields::apply();
         let patch = Patch::Apply(object);
         let (url, began) = (api.resource_url(), Instant::now());
         let attempt = || async {

@@ -2,7 +2,7 @@
 
 use kube::{
     Api,
-    api::{ListParams, Patch, PatchParams},
+    api::{ListParams, Patch},
     core::{DynamicObject, GroupVersionKind, PartialObjectMeta},
 };
 use serde_json::json;
@@ -11,6 +11,7 @@ use thiserror::Error;
 use crate::{
     error::{RequestError, repeated},
     kinds::{KindError, Kinds},
+    managed_fields,
 };
 
 /// How many objects are listed at once.
@@ -84,8 +85,7 @@ async fn strip_one(
     let patch = json!({"metadata": {"finalizers": left, "uid": metadata.uid}});
     let api: Api<DynamicObject> = kinds.in_namespace(kind, metadata.namespace.as_deref()).await?;
     let name = metadata.name.as_deref().unwrap_or_default();
-    let parameters =
-        PatchParams { field_manager: Some(crds::FIELD_MANAGER.to_owned()), ..PatchParams::default() };
+    let parameters = managed_fields::change();
     let merge = Patch::Merge(&patch);
     match repeated(|| api.patch_metadata(name, &parameters, &merge)).await {
         Ok(_) => Ok(()),

@@ -15,6 +15,7 @@ pub mod inventory;
 mod kinds;
 pub mod lease;
 pub mod managed;
+mod managed_fields;
 pub mod notifications;
 pub mod readiness;
 pub mod status;

@@ -28,7 +28,7 @@ use serde_json::Value;
 use tokio::{sync::Notify, task::JoinSet, time::sleep};
 use tracing::warn;
 
-use crate::{delete::Owner, error::explain, kinds::Kinds, takeover::is_ours};
+use crate::{delete::Owner, error::explain, kinds::Kinds, managed_fields::is_ours};
 
 /// How long until a kind that could not be looked up is looked up again.
 const LOOKUP_INTERVAL: std::time::Duration = std::time::Duration::from_secs(10);

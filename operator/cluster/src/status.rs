@@ -2,14 +2,14 @@
 
 use std::fmt::Debug;
 
-use kube::{
-    Api, Resource,
-    api::{Patch, PatchParams},
-};
+use kube::{Api, Resource, api::Patch};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::json;
 
-use crate::error::{RequestError, repeated};
+use crate::{
+    error::{RequestError, repeated},
+    managed_fields,
+};
 
 /// Writes the status of an object: what is given, and nothing else that this operator wrote before. Gives the
 /// object as it is then; none when it is gone.
@@ -33,7 +33,7 @@ where
         "metadata": {"name": name, "uid": metadata.uid, "resourceVersion": metadata.resource_version},
         "status": status,
     });
-    let parameters = PatchParams::apply(crds::FIELD_MANAGER).force();
+    let parameters = managed_fields::apply();
     let patch = Patch::Apply(&object);
     present(repeated(|| api.patch_status(name, &parameters, &patch)).await)
 }
@@ -56,8 +56,7 @@ where
         "resourceVersion": metadata.resource_version,
         "uid": metadata.uid,
     }});
-    let parameters =
-        PatchParams { field_manager: Some(crds::FIELD_MANAGER.to_owned()), ..PatchParams::default() };
+    let parameters = managed_fields::change();
     let name = metadata.name.as_deref().unwrap_or_default();
     let patch = Patch::Merge(&patch);
     present(repeated(|| api.patch(name, &parameters, &patch)).await)

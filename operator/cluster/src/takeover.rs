@@ -6,7 +6,9 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
+
+use crate::managed_fields::{is_ours, merge};
 
 /// Annotations that former managers leave behind.
 const ANNOTATIONS: [&str; 3] = [
@@ -111,11 +113,6 @@ fn merged_entries(
     Some(kept)
 }
 
-/// Our entry for the object itself.
-pub(crate) fn is_ours(entry: &Value, field_manager: &str) -> bool {
-    entry["manager"] == field_manager && entry["operation"] == "Apply" && entry.get("subresource").is_none()
-}
-
 /// The fields that are taken over, and those that stay with their manager.
 fn split(fields: Value, extent: Takeover) -> (Value, Option<Value>) {
     let Value::Object(mut fields) = fields else { return (json!({}), None) };
@@ -124,17 +121,6 @@ fn split(fields: Value, extent: Takeover) -> (Value, Option<Value>) {
         Takeover::Metadata => fields.remove("f:spec"),
     };
     (Value::Object(fields), spec.map(|spec| json!({"f:spec": spec})))
-}
-
-fn merge(into: &mut Value, from: Value) {
-    match (into, from) {
-        (Value::Object(into), Value::Object(from)) => {
-            for (key, value) in from {
-                merge(into.entry(key).or_insert_with(|| Value::Object(Map::new())), value);
-            }
-        }
-        (into, from) => *into = from,
-    }
 }
 
 #[cfg(test)]

@@ -31,11 +31,7 @@ use std::time::Duration;
 
 use crds::ObjectId;
 use futures::{StreamExt as _, stream};
-use kube::{
-    Api, Client,
-    api::{Patch, PatchParams},
-    core::DynamicObject,
-};
+use kube::{Api, Client, api::Patch, core::DynamicObject};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 use tracing::info;
@@ -44,6 +40,7 @@ use crate::{
     apply::{Applier, Desired},
     error::{RequestError, repeated},
     kinds::Kinds,
+    managed_fields,
 };
 
 pub use error::DefinitionError;
@@ -242,8 +239,7 @@ async fn record(api: &Api<DynamicObject>, target: &Target, generation: i64) -> R
     ]);
     let patch = serde_json::from_value(operations).map_err(kube::Error::SerdeError);
     let patch = Patch::<Value>::Json(patch.map_err(RequestError::from).map_err(failed)?);
-    let parameters =
-        PatchParams { field_manager: Some(crds::FIELD_MANAGER.to_owned()), ..PatchParams::default() };
+    let parameters = managed_fields::change();
     match repeated(|| api.patch_status(&target.definition, &parameters, &patch)).await {
         Ok(_) => Ok(true),
         Err(error) => {

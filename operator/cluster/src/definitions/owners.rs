@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{FieldsV1, ManagedFieldsEntry, ObjectMeta};
 use kube::api::Patch;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::plan::{Reach, Target};
+use crate::managed_fields::merge;
 
 /// The write that takes an object out of all other versions; none when it needs no write.
 ///
@@ -62,14 +63,6 @@ fn unite(entry: &mut ManagedFieldsEntry, fields: Option<FieldsV1>) {
     let Some(FieldsV1(fields)) = fields else { return };
     let FieldsV1(own) = entry.fields_v1.get_or_insert_with(|| FieldsV1(json!({})));
     merge(own, fields);
-}
-
-/// Field sets are trees as deep as the object, whose depth the API server bounds.
-fn merge(into: &mut Value, from: Value) {
-    let (Value::Object(into), Value::Object(from)) = (into, from) else { return };
-    for (key, value) in from {
-        merge(into.entry(key).or_insert_with(|| Value::Object(Map::new())), value);
-    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use crds::ObjectId;
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use kube::{
     Api, Client,
-    api::{ListParams, PatchParams},
+    api::ListParams,
     core::{DynamicObject, ObjectList, PartialObjectMeta},
 };
 use serde_json::Value;
@@ -16,7 +16,10 @@ use super::{
     owners,
     plan::{Reach, Target},
 };
-use crate::error::{RequestError, repeated};
+use crate::{
+    error::{RequestError, repeated},
+    managed_fields,
+};
 
 /// Objects in one page, metadata alone: some kilobytes each, so that a page stays in the low megabytes.
 const PAGE: u32 = 200;
@@ -132,8 +135,7 @@ async fn write(
 ) -> Result<bool, RequestError> {
     let patch = owners::patch(&object.metadata, target, reach).map_err(kube::Error::SerdeError)?;
     let Some(patch) = patch else { return Ok(false) };
-    let parameters =
-        PatchParams { field_manager: Some(crds::FIELD_MANAGER.to_owned()), ..PatchParams::default() };
+    let parameters = managed_fields::change();
     let name = object.metadata.name.as_deref().unwrap_or_default();
     repeated(|| api.patch_metadata::<Value>(name, &parameters, &patch)).await?;
     Ok(true)

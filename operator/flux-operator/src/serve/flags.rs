@@ -5,8 +5,7 @@
 use std::{fmt, path::PathBuf, time::Duration};
 
 use clap::{ArgAction, Args};
-use crds::DEFAULT_NAMESPACE;
-use kube::core::Duration as GoDuration;
+use crds::{DEFAULT_NAMESPACE, duration};
 use operator_cluster::{
     lease::LeaseSettings,
     notifications::{AddressError, Destination, NotificationsError},
@@ -297,14 +296,6 @@ impl Flags {
             retry_delays: RetryDelays { shortest: self.min_retry_delay, longest: self.max_retry_delay },
             interval_jitter_percent: self.interval_jitter_percentage,
         }
-    }
-}
-
-/// A Go duration that is not negative.
-fn duration(text: &str) -> Result<Duration, String> {
-    match text.parse::<GoDuration>() {
-        Ok(duration) if !duration.is_negative() => Ok(duration.into()),
-        _ => Err("is not a duration such as 750ms, 30s, 5m or 1h30m".to_owned()),
     }
 }
 
