@@ -8,7 +8,7 @@ use crds::{
 use kube::{
     Api,
     api::{DeleteParams, Preconditions, PropagationPolicy},
-    core::{DynamicObject, PartialObjectMeta},
+    core::{DynamicObject, PartialObjectMeta, Status},
 };
 use thiserror::Error;
 
@@ -19,6 +19,12 @@ use crate::{
 
 /// How often a deletion is tried again that lost against another write.
 const CONFLICT_RETRIES: usize = 5;
+
+/// How often a kind is looked up when the version that was known is not served.
+const LOOKS: usize = 3;
+
+/// What is read of an object before it is deleted.
+type Live = PartialObjectMeta<DynamicObject>;
 
 /// The instance that objects belong to.
 #[derive(Clone, Copy, Debug)]
@@ -89,16 +95,9 @@ async fn delete_object(
     entry: &InventoryEntry,
     owner: Owner<'_>,
 ) -> Result<Deletion, DeleteProblem> {
-    let api = match kinds.api_of(id, &entry.v).await {
-        Ok(api) => api,
-        // With the definition of a kind, its objects went.
-        Err(KindError::Unknown { .. }) => return Ok(Deletion::Absent),
-        Err(error) => return Err(error.into()),
-    };
     let mut tries = 0;
     loop {
-        let live = repeated(|| api.get_metadata_opt(&id.name)).await?;
-        let Some(live) = live else { return Ok(Deletion::Absent) };
+        let Some((api, live)) = find(kinds, id, &entry.v).await? else { return Ok(Deletion::Absent) };
         if !is_ours(&live, entry, owner) {
             return Ok(Deletion::Foreign);
         }
@@ -117,10 +116,36 @@ async fn delete_object(
     }
 }
 
+/// The object, and the API that serves it; none when it is gone, also with the definition of its kind.
+async fn find(
+    kinds: &Kinds,
+    id: &ObjectId,
+    version: &str,
+) -> Result<Option<(Api<DynamicObject>, Live)>, DeleteProblem> {
+    let mut looks = 0;
+    loop {
+        let Some(api) = kinds.find_api(id, version).await? else { return Ok(None) };
+        looks += 1;
+        match repeated(|| api.get_metadata(&id.name)).await {
+            Ok(live) => return Ok(Some((api, live))),
+            Err(RequestError::Refused(status)) if names(&status, id) => return Ok(None),
+            // It is the version that is not found: it went since the kind was looked up.
+            Err(error) if error.code() == Some(404) && looks < LOOKS => kinds.forget(&id.group, &id.kind),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// Whether the API server says that an object of this name is not there. Of a version that is not served, it says
+/// nothing of objects.
+fn names(status: &Status, id: &ObjectId) -> bool {
+    status.code == 404 && status.details.as_ref().is_some_and(|details| details.name == id.name)
+}
+
 async fn request_deletion(
     api: &Api<DynamicObject>,
     id: &ObjectId,
-    live: &PartialObjectMeta<DynamicObject>,
+    live: &Live,
 ) -> Result<Deletion, DeleteProblem> {
     let parameters = DeleteParams {
         propagation_policy: Some(propagation(&id.kind)),
@@ -139,7 +164,7 @@ async fn request_deletion(
     }
 }
 
-fn is_ours(live: &PartialObjectMeta<DynamicObject>, entry: &InventoryEntry, owner: Owner<'_>) -> bool {
+fn is_ours(live: &Live, entry: &InventoryEntry, owner: Owner<'_>) -> bool {
     let label =
         |key: &str| live.metadata.labels.as_ref().and_then(|labels| labels.get(key)).map(String::as_str);
     let has_labels = label(OWNER_NAME) == Some(owner.name) && label(OWNER_NAMESPACE) == Some(owner.namespace);
@@ -147,7 +172,7 @@ fn is_ours(live: &PartialObjectMeta<DynamicObject>, entry: &InventoryEntry, owne
     has_labels && has_uid
 }
 
-fn is_protected(live: &PartialObjectMeta<DynamicObject>) -> bool {
+fn is_protected(live: &Live) -> bool {
     let prune = live.metadata.annotations.as_ref().and_then(|annotations| annotations.get(PRUNE));
     prune.is_some_and(|prune| is_disabled(prune))
 }
@@ -159,3 +184,6 @@ fn propagation(kind: &str) -> PropagationPolicy {
         _ => PropagationPolicy::Background,
     }
 }
+
+#[cfg(test)]
+mod tests;

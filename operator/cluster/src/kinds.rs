@@ -1,11 +1,14 @@
-use std::{collections::HashMap, sync::Mutex};
+use std::{
+    collections::HashMap,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
 
 use crds::ObjectId;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{
     Api, Client,
     core::{DynamicObject, GroupVersionKind, PartialObjectMeta},
-    discovery::{ApiResource, Scope, pinned_kind},
+    discovery::{self, ApiResource, Scope, pinned_kind},
 };
 use serde_json::Value;
 use thiserror::Error;
@@ -67,6 +70,46 @@ impl Kinds {
             return Err(KindError::NoNamespace { kind: resource.kind });
         }
         Ok(Api::namespaced_with(self.client.clone(), &id.namespace, &resource))
+    }
+
+    /// The API that serves the object of an id, in a version or, when that one is not served any more, in another;
+    /// none when the kind is not served at all.
+    ///
+    /// # Errors
+    /// When the cluster cannot be asked, or the id lacks its namespace.
+    pub async fn find_api(
+        &self,
+        id: &ObjectId,
+        version: &str,
+    ) -> Result<Option<Api<DynamicObject>>, KindError> {
+        match self.api_of(id, version).await {
+            Err(KindError::Unknown { .. }) => {}
+            found => return found.map(Some),
+        }
+        match self.served_version(&id.group, &id.kind).await? {
+            Some(version) => self.api_of(id, &version).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Looks a kind up anew when it is next asked for.
+    pub(crate) fn forget(&self, group: &str, kind: &str) {
+        self.lock().retain(|known, _| known.group != group || known.kind != kind);
+    }
+
+    /// The version in which a kind is served, the preferred one of its group before others.
+    async fn served_version(&self, group: &str, kind: &str) -> Result<Option<String>, KindError> {
+        // The core group has one version only, and is in no list of groups.
+        if group.is_empty() {
+            return Ok(None);
+        }
+        match repeated(|| discovery::group(&self.client, group)).await {
+            Ok(found) => Ok(found.recommended_kind(kind).map(|(resource, _)| resource.version)),
+            Err(error) => match lookup_error(&GroupVersionKind::gvk(group, "", kind), error) {
+                KindError::Unknown { .. } => Ok(None),
+                error => Err(error),
+            },
+        }
     }
 
     /// The API of all objects of a kind, in all namespaces.
@@ -138,13 +181,15 @@ impl Kinds {
     }
 
     fn known(&self, kind: &GroupVersionKind) -> Option<(ApiResource, Scope)> {
-        let known = self.known.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        known.get(kind).cloned()
+        self.lock().get(kind).cloned()
     }
 
     fn remember(&self, kind: GroupVersionKind, found: (ApiResource, Scope)) {
-        let mut known = self.known.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        known.insert(kind, found);
+        self.lock().insert(kind, found);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<GroupVersionKind, (ApiResource, Scope)>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -273,11 +273,7 @@ async fn watch_until_gone(
     deadline: Instant,
 ) -> Result<Option<ObjectId>, KindError> {
     let Some(id) = ObjectId::parse(entry) else { return Ok(None) };
-    let api = match kinds.api_of(&id, &entry.v).await {
-        Ok(api) => api,
-        Err(KindError::Unknown { .. }) => return Ok(None),
-        Err(error) => return Err(error),
-    };
+    let Some(api) = kinds.find_api(&id, &entry.v).await? else { return Ok(None) };
     let mut states = Box::pin(watch_object(api, &id.name).default_backoff());
     while let Ok(Some(state)) = timeout_at(deadline, states.next()).await {
         match state {
