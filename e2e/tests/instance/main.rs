@@ -6,6 +6,7 @@ mod notifications;
 mod progress;
 mod receiver;
 mod remove;
+mod unreadable;
 mod wait;
 
 use std::time::Duration;

@@ -71,6 +71,35 @@ async fn a_spec_that_cannot_be_built_changes_nothing_and_heals() {
 }
 
 #[tokio::test]
+async fn an_inventory_that_does_not_fit_is_told_before_anything_is_changed() {
+    let flux = Installation::start("instance-large").await.unwrap();
+    flux.apply(&json!({})).await;
+    let installed = flux.wait_until_ready(LONG).await;
+    let before = versions(&flux).await;
+    let inventory = serde_json::to_value(installed.status.unwrap().inventory).unwrap();
+    let set_inventory = async |inventory: &Value| {
+        let patch = Patch::Merge(json!({"status": {"inventory": inventory}}));
+        flux.instances().patch_status("flux", &PatchParams::default(), &patch).await.unwrap();
+    };
+    let mut large = inventory.clone();
+    let entry =
+        |number: usize| json!({"id": format!("flux-system_nothing-{number:06}__ConfigMap"), "v": "v1"});
+    large["entries"].as_array_mut().unwrap().extend((0..9_500).map(entry));
+    set_inventory(&large).await;
+
+    flux.apply(&json!({"sharding": {"shards": ["apps"]}})).await;
+    let refused = flux.wait_for_reason("BuildFailed", LONG).await;
+    let message = &ready(&refused).unwrap().message;
+    assert!(message.starts_with("status.inventory cannot hold the 95"), "{message}");
+    assert!(message.contains(" KiB, and at most 1024 KiB fit; ask for fewer shards"), "{message}");
+    assert_eq!(versions(&flux).await, before);
+
+    set_inventory(&inventory).await;
+    flux.apply(&json!({})).await;
+    flux.wait_until_ready(LONG).await;
+}
+
+#[tokio::test]
 async fn a_paused_instance_is_left_alone_until_it_is_resumed() {
     let flux = Installation::start("instance-paused").await.unwrap();
     flux.apply(&json!({})).await;

@@ -122,6 +122,11 @@ async fn an_object_that_cannot_be_written_is_named_and_keeps_its_definition() {
                 .is_some_and(|message| message.contains("ImageRepository/tenant/app-007"))
     };
     wait_for_any(&events, is_told, LONG).await.unwrap();
+    assert_eq!(forced.status.unwrap().last_handled_force_at, None, "what was forced was not done");
+
+    is_denied.store(false, Ordering::SeqCst);
+    let forced = request(&flux, "again", Some("again")).await;
+    assert_eq!(forced.status.unwrap().last_handled_force_at.as_deref(), Some("again"));
 }
 
 /// Flux 2.6.4 with objects, and an operator that works through a proxy.

@@ -2,7 +2,13 @@
 
 use std::fmt::Debug;
 
-use kube::{Api, Resource, api::Patch};
+use crds::status::Condition;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::{
+    Api, Client, Resource,
+    api::Patch,
+    core::{ApiResource, DynamicObject},
+};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::json;
 
@@ -36,6 +42,30 @@ where
     let parameters = managed_fields::apply();
     let patch = Patch::Apply(&object);
     present(repeated(|| api.patch_status(name, &parameters, &patch)).await)
+}
+
+/// Writes the conditions of an object that cannot be read as what it is; the rest of its status stays.
+///
+/// # Errors
+/// When the object changed meanwhile (409), the API server refuses, or does not answer.
+pub async fn write_conditions<K>(
+    client: &Client,
+    metadata: &ObjectMeta,
+    conditions: &[Condition],
+) -> Result<(), RequestError>
+where
+    K: Resource<DynamicType = ()>,
+{
+    let namespace = metadata.namespace.as_deref().unwrap_or_default();
+    let objects: Api<DynamicObject> =
+        Api::namespaced_with(client.clone(), namespace, &ApiResource::erase::<K>(&()));
+    let patch = Patch::Merge(json!({
+        "metadata": {"resourceVersion": metadata.resource_version},
+        "status": {"conditions": conditions},
+    }));
+    let parameters = managed_fields::change();
+    let name = metadata.name.as_deref().unwrap_or_default();
+    repeated(|| objects.patch_status(name, &parameters, &patch)).await.map(|_| ())
 }
 
 /// Changes the finalizers of an object. Gives the object as it is then; none when it is gone.

@@ -28,6 +28,7 @@ use super::{
     changes::Action,
     pass::{Outcome, Pass, PassError},
     removal::RemovalError,
+    status::{describe_excess, excess},
 };
 use crate::schedule;
 use definitions::Report;
@@ -104,6 +105,9 @@ impl Pass<'_> {
         self.warn(built).await;
         let old = self.status();
         let mut work = Work::new(built, old.inventory.clone().unwrap_or_default());
+        if let Some(bytes) = excess(&old, &work.inventory) {
+            return self.stall(&describe_excess(bytes, work.inventory.entries.len())).await;
+        }
         let occasion = self.occasion(&work, &old);
         work.pending = self.pending(built, occasion);
         match occasion {

@@ -52,6 +52,7 @@ use operator_cluster::{
     explain,
     managed::{Managed, Watches},
     notifications::{Notification, address_of},
+    status::write_conditions,
 };
 use operator_telemetry::Metrics;
 use tokio::{
@@ -141,16 +142,16 @@ impl FluxInstanceReconciler {
         let instances: Api<DeserializeGuard<FluxInstance>> =
             Api::namespaced(self.kinds.client().clone(), &self.settings.namespace);
         let mut states = Box::pin(watch_object(instances, INSTANCE_NAME).default_backoff());
+        let mut refusal = None;
         while let Some(state) = states.next().await {
             match state {
-                Ok(Some(DeserializeGuard(Ok(instance)))) => self.note(&instance),
+                Ok(Some(DeserializeGuard(Ok(instance)))) => {
+                    refusal = None;
+                    self.note(&instance);
+                }
                 Ok(Some(DeserializeGuard(Err(invalid)))) => {
-                    let message = format!(
-                        "The FluxInstance cannot be read: {}; install the CustomResourceDefinitions of this version of the operator",
-                        invalid.error
-                    );
-                    self.complain(&invalid.metadata, &message).await;
-                    self.seen.send_replace(None);
+                    self.note_unreadable(&invalid.metadata);
+                    refusal = Some(self.refuse(&invalid.metadata, &invalid.error, refusal).await);
                 }
                 Ok(None) => self.note_gone(),
                 Err(problem) => warn!(error = explain(&problem), "failed to watch the FluxInstance"),
@@ -282,6 +283,35 @@ impl FluxInstanceReconciler {
         *self.changes() = Changes::default();
     }
 
+    /// Nothing is reconciled while the instance cannot be read, and nothing is known of it.
+    fn note_unreadable(&self, metadata: &ObjectMeta) {
+        self.metrics.remove_instance(metadata.uid.as_deref().unwrap_or_default());
+        self.seen.send_replace(None);
+    }
+
+    /// Says on an instance that cannot be read that it is not reconciled: what its conditions said before is true
+    /// of another spec. The last refusal is not told again.
+    async fn refuse(&self, metadata: &ObjectMeta, problem: &str, last: Option<Refusal>) -> Refusal {
+        let message = format!(
+            "the FluxInstance cannot be read: {problem}; correct the field, or install the CustomResourceDefinitions of this version of the operator"
+        );
+        let refusal = Refusal { uid: metadata.uid.clone(), generation: metadata.generation, message };
+        // What is written here is seen here too.
+        if last.as_ref() == Some(&refusal) {
+            return refusal;
+        }
+        if last.is_none_or(|last| (last.uid, last.message) != (refusal.uid.clone(), refusal.message.clone()))
+        {
+            self.complain(metadata, &refusal.message).await;
+        }
+        let conditions = status::unreadable(metadata.generation, &refusal.message);
+        let written = write_conditions::<FluxInstance>(self.kinds.client(), metadata, &conditions).await;
+        if let Err(problem) = written {
+            warn!(error = explain(&problem), "the FluxInstance does not say that it cannot be read");
+        }
+        refusal
+    }
+
     /// Says on an instance that it cannot be reconciled.
     async fn complain(&self, metadata: &ObjectMeta, message: &str) {
         error!(reason = conditions::BUILD_FAILED, namespace = metadata.namespace, "{message}");
@@ -385,6 +415,14 @@ fn is_later(this: &ObjectMeta, that: &ObjectMeta) -> bool {
         (Some(this_version), Some(that_version)) if this.uid == that.uid => this_version > that_version,
         _ => true,
     }
+}
+
+/// What was said of an instance that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Refusal {
+    uid: Option<String>,
+    generation: Option<i64>,
+    message: String,
 }
 
 /// Why the reconciler goes on.

@@ -223,7 +223,8 @@ impl<'a> Pass<'a> {
         Ok(Outcome::Interrupted)
     }
 
-    async fn stall(&mut self, message: &str) -> Result<Outcome, PassError> {
+    /// Ends the pass: nothing but a change of the spec can help.
+    pub(super) async fn stall(&mut self, message: &str) -> Result<Outcome, PassError> {
         let spec = serde_json::to_vec(&self.instance.spec).unwrap_or_default();
         let digest = HEXLOWER.encode(&Sha256::digest(spec));
         let attempt = self.attempt(format!("sha256:{digest}"), None);
