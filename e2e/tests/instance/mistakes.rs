@@ -84,13 +84,13 @@ async fn an_inventory_that_does_not_fit_is_told_before_anything_is_changed() {
     let mut large = inventory.clone();
     let entry =
         |number: usize| json!({"id": format!("flux-system_nothing-{number:06}__ConfigMap"), "v": "v1"});
-    large["entries"].as_array_mut().unwrap().extend((0..9_500).map(entry));
+    large["entries"].as_array_mut().unwrap().extend((0..10_500).map(entry));
     set_inventory(&large).await;
 
     flux.apply(&json!({"sharding": {"shards": ["apps"]}})).await;
     let refused = flux.wait_for_reason("BuildFailed", LONG).await;
     let message = &ready(&refused).unwrap().message;
-    assert!(message.starts_with("status.inventory cannot hold the 95"), "{message}");
+    assert!(message.starts_with("status.inventory cannot hold the 105"), "{message}");
     assert!(message.contains(" KiB, and at most 1024 KiB fit; ask for fewer shards"), "{message}");
     assert_eq!(versions(&flux).await, before);
 
