@@ -26,7 +26,7 @@ mod violation;
 
 pub use common_metadata::CommonMetadata;
 pub use definitions::{Definition, definitions};
-pub use duration::duration;
+pub use duration::{GoDuration, NoDuration, duration};
 pub use flux_instance::{FluxInstance, FluxInstanceSpec, FluxInstanceStatus};
 pub use flux_report::{FluxReport, FluxReportSpec, FluxReportStatus};
 pub use free_form::FreeForm;

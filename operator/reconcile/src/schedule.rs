@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use kube::core::Duration as GoDuration;
+use crds::GoDuration;
 
 /// How often an unchanged object is reconciled, unless an annotation says otherwise.
 pub(crate) const DEFAULT_INTERVAL: Duration = Duration::from_hours(1);
@@ -30,8 +30,7 @@ pub(crate) fn annotation(
 pub(crate) fn interval(annotated: Option<GoDuration>) -> Option<Duration> {
     match annotated {
         None => Some(DEFAULT_INTERVAL),
-        Some(duration) if duration.is_negative() => None,
-        Some(duration) => Some(Duration::from(duration)).filter(|interval| !interval.is_zero()),
+        Some(duration) => duration.unsigned().filter(|interval| !interval.is_zero()),
     }
 }
 
@@ -54,9 +53,11 @@ pub(crate) fn timeout(annotated: Option<GoDuration>) -> Duration {
 mod tests {
     use std::{collections::BTreeMap, time::Duration};
 
+    use crds::GoDuration;
+
     use super::{DEFAULT_INTERVAL, DEFAULT_TIMEOUT, annotation, interval, spread, timeout};
 
-    fn parsed(text: Option<&str>) -> Result<Option<kube::core::Duration>, String> {
+    fn parsed(text: Option<&str>) -> Result<Option<GoDuration>, String> {
         let annotations = text.map(|text| BTreeMap::from([("k".to_owned(), text.to_owned())]));
         annotation(annotations.as_ref(), "k")
     }
@@ -92,6 +93,7 @@ mod tests {
 
     #[test]
     fn what_is_no_duration_is_named() {
+        assert!(parsed(Some("")).is_err() && parsed(Some("1h-5m")).is_err());
         let error = parsed(Some("soon")).unwrap_err();
         assert_eq!(error, "annotation k: 'soon' is not a duration such as 10m or 1h30m");
     }
