@@ -6,7 +6,7 @@ export FLUX_CRDS_DIR := $(CACHE)/flux-crds/described
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 .DEFAULT_GOAL := help
-.PHONY: help build check test test-1.34 demo bench image generate crds bed
+.PHONY: help build check test test-1.34 demo demo-node bench image package generate crds bed
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z0-9.-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -14,6 +14,10 @@ help: ## Show the targets
 demo: crds bed ## Start a Kubernetes control plane and the operator, and watch it install Flux
 	cargo build --workspace --bins --examples
 	$(TARGET)/debug/demo
+
+demo-node: build ## The same with real pods, on a node of its own; as root
+	cargo build --package e2e --bin demo-node
+	FLUX_OPERATOR_BIN=$(TARGET)/release/flux-operator $(TARGET)/debug/demo-node
 
 test: crds bed ## Run every test, on Kubernetes 1.36
 	cargo build --workspace --bins --examples
@@ -34,6 +38,9 @@ build: crds ## Build the release binary: target/release/flux-operator
 image: build ## Push the operator's image to REPOSITORY, or write it to the file TAR
 	CRANE="$$(e2e/tools/build.sh crane)" operator/flux-operator/image/build.sh \
 		$(TARGET)/release/flux-operator "$(REPOSITORY)" $(TAR)
+
+package: ## Package the charts for the operator's image in REPOSITORY: target/charts
+	HELM="$$(e2e/tools/build.sh helm)" charts/package.sh "$(REPOSITORY)" $(TARGET)/charts
 
 bench: build ## Measure: size of the binary, time of a build
 	cargo run --quiet --release --package e2e --bin bench

@@ -23,6 +23,7 @@ mod git;
 mod helm;
 mod installation;
 mod keys;
+mod node;
 mod objects;
 mod operator;
 mod parts;
@@ -43,6 +44,7 @@ pub use fleet::{Fleet, FleetError, IMAGE_REPOSITORY, SYNC_DEADLINE, fleet_files}
 pub use git::{GitError, GitServer};
 pub use helm::{Helm, HelmError};
 pub use installation::{Installation, InstallationError, install_definitions, ready};
+pub use node::{Cage, NODE_ADDRESS, Node, NodeError, NodeFiles};
 pub use objects::{ObjectError, apply, apply_yaml};
 pub use operator::{Operator, OperatorOptions, operator_binary};
 pub use plane::{ControlPlane, PlaneOptions};

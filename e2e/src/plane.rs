@@ -232,7 +232,7 @@ impl Drop for ControlPlane {
     }
 }
 
-async fn client_of(kubeconfig: &Path) -> Result<Client, BedError> {
+pub(crate) async fn client_of(kubeconfig: &Path) -> Result<Client, BedError> {
     let unreadable = |source| BedError::Kubeconfig { path: kubeconfig.to_owned(), source: Box::new(source) };
     let content = Kubeconfig::read_from(kubeconfig).map_err(unreadable)?;
     let options = KubeConfigOptions::default();

@@ -72,7 +72,7 @@ impl Start<'_> {
     }
 
     /// Repeats a probe until it succeeds, the deadline has passed, or a part has ended.
-    async fn until<Reply>(
+    pub(crate) async fn until<Reply>(
         &self,
         parts: &[Process],
         part: &str,
@@ -160,7 +160,7 @@ async fn make_node(nodes: &Api<Node>) -> Result<(), kube::Error> {
     nodes.create(&PostParams::default(), &node).await.map(drop)
 }
 
-fn is_ready(node: &Node) -> bool {
+pub(crate) fn is_ready(node: &Node) -> bool {
     let conditions = node.status.as_ref().and_then(|status| status.conditions.as_ref());
     conditions.is_some_and(|all| all.iter().any(|one| one.type_ == "Ready" && one.status == "True"))
 }

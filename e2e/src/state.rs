@@ -43,6 +43,11 @@ impl StateFolder {
         Self::kept(path)
     }
 
+    /// Uses a folder that another process removes.
+    pub(crate) fn borrowed(path: &Path) -> Self {
+        Self { path: path.to_owned(), keeper: None }
+    }
+
     /// The folder.
     pub(crate) fn path(&self) -> &Path {
         &self.path
