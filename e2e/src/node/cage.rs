@@ -35,6 +35,10 @@ const NAMESPACES: [&str; 6] = ["--net", "--mount", "--pid", "--fork", "--kill-ch
 /// The first process in them, which also waits for processes that lost their parents. What programs keep in /run
 /// is the node's, not the machine's.
 const FIRST: &str = r#"mount -t tmpfs node /run && mkdir /run/netns /run/lock && "$@"; exit $?"#;
+/// Mounts what containers are made of in the folder $1, as containerd will.
+const OVERLAY: &str = r#"cd "$1" && mkdir lower upper work merged &&
+mount -t overlay -o lowerdir=lower,upperdir=upper,workdir=work overlay merged && umount merged &&
+rm -r lower upper work merged"#;
 /// Waits until its owner is gone, whatever ended it, then removes the control groups named by $1 as soon as they
 /// are empty.
 const KEEPER: &str = r#"cat >/dev/null
@@ -67,12 +71,10 @@ impl Cage {
         if plugins.is_none() {
             missing.push("the plugins of CNI are missing: install containernetworking-plugins".to_owned());
         }
-        if geteuid().is_root() {
-            if let Err(error) = try_namespaces().await {
-                missing.push(format!("it takes namespaces of its own: {error}"));
-            }
-        } else {
+        if !geteuid().is_root() {
             missing.push("it takes root".to_owned());
+        } else if missing.is_empty() {
+            missing.extend(namespaces_missing().await);
         }
         let (Some(plugins), []) = (plugins, &missing[..]) else {
             return Err(NodeError::Impossible { missing });
@@ -150,10 +152,22 @@ fn plugin_folder() -> Option<PathBuf> {
     complete.next().map(Path::to_owned)
 }
 
-async fn try_namespaces() -> Result<(), NodeError> {
+/// What the kernel refuses to this process.
+async fn namespaces_missing() -> Option<String> {
+    let folder = match tempfile::tempdir() {
+        Ok(folder) => folder,
+        Err(error) => return Some(format!("there is no place for temporary files: {error}")),
+    };
     let mut command = Command::new("unshare");
     command.args(NAMESPACES).args(["sh", "-c", FIRST, "sh", "true"]);
-    run(command, DEADLINE).await.map(drop)
+    if let Err(error) = run(command, DEADLINE).await {
+        return Some(format!("it takes namespaces of its own: {error}"));
+    }
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "sh", "-c", OVERLAY, "sh"]).arg(folder.path());
+    let error = run(command, DEADLINE).await.err()?;
+    let path = env::temp_dir();
+    Some(format!("containers cannot be in {}: set TMPDIR to a folder on a disk: {error}", path.display()))
 }
 
 /// Makes a control group in every hierarchy: version 1 has one a controller, version 2 has one for all.
