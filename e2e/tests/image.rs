@@ -115,6 +115,7 @@ fn build(arguments: &[&str]) -> Output {
         .arg(e2e::operator_binary().unwrap())
         .args(arguments)
         .env("CRANE", &*CRANE)
+        .env("COMPRESSION", if arguments.len() == 1 { "gzip" } else { "none" })
         .env("SOURCE", "https://example.com/source")
         .output()
         .unwrap()
