@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use crds::{DEFAULT_NAMESPACE, FluxInstance, INSTANCE_NAME};
 use e2e::{GitServer, NODE_ADDRESS, Node, has_condition, wait_for, wait_for_any, wait_until_gone};
 use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams};
@@ -110,13 +111,16 @@ impl Story {
                 && pod.uid() != operator.uid()
                 && has_condition("Ready", "True")(pod)
         };
+        let leases: Api<Lease> = Api::namespaced(self.client.clone(), DEFAULT_NAMESPACE);
         let returned = async {
-            let pod = wait_for_any(&pods, is_successor, DEADLINE).await?;
-            self.clock.say(&format!(
-                "Pod {} is ready, {} s later.",
-                pod.name_any(),
-                lost.elapsed().as_secs()
-            ));
+            let name = wait_for_any(&pods, is_successor, DEADLINE).await?.name_any();
+            self.clock.say(&format!("Pod {name} is ready, {} s later.", lost.elapsed().as_secs()));
+            let is_held = |lease: &Lease| {
+                let holder = lease.spec.as_ref().and_then(|spec| spec.holder_identity.as_ref());
+                holder.is_some_and(|holder| holder.starts_with(&name))
+            };
+            wait_for_any(&leases, is_held, DEADLINE).await?;
+            self.clock.say("It holds the lease.");
             Ok(())
         };
         let synced = async {
