@@ -1,7 +1,6 @@
 SHELL := /bin/bash
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/flux-operator
 # CustomResourceDefinitions of Flux with the texts that `kubectl explain` shows; embedded by the build.
-TARGET := $(or $(CARGO_TARGET_DIR),target)
 export FLUX_CRDS_DIR := $(CACHE)/flux-crds/described
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 

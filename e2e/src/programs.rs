@@ -62,6 +62,11 @@ pub(crate) async fn flux_controllers() -> Result<PathBuf, BedError> {
     run("tools/build.sh", "flux-controllers").await
 }
 
+/// Builds the programs of a node; gives the folder with `kubelet`, `kube-proxy`, `coredns` and `pause`.
+pub(crate) async fn node() -> Result<PathBuf, BedError> {
+    run("tools/build.sh", "node").await
+}
+
 /// Builds Helm; gives its path.
 pub(crate) async fn helm() -> Result<PathBuf, BedError> {
     run("tools/build.sh", "helm").await

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
+use e2e::Helm;
 use serde::{Deserialize, Serialize};
 use tokio::process::Command;
 
@@ -11,16 +12,13 @@ use crate::{Outcome, file};
 
 /// The repository that the operator's image has on the node.
 const REPOSITORY: &str = "localhost/flux-operator";
-/// The namespace of both releases.
-const NAMESPACE: &str = "flux-system";
 /// What Helm is given for one command; it tells more than our own deadline would.
 const TIMEOUT: &str = "--timeout=4m";
 const DEADLINE: Duration = Duration::from_mins(5);
 
-/// Helm and the packages of both charts.
+/// The packages of both charts.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Charts {
-    helm: PathBuf,
     /// The package of `flux-operator`.
     pub(crate) operator: PathBuf,
     /// The package of `flux-instance`.
@@ -28,47 +26,38 @@ pub(crate) struct Charts {
 }
 
 impl Charts {
-    /// Builds Helm if it is missing, and packages the charts into a folder.
+    /// Packages the charts into a folder.
     pub(crate) async fn package(folder: &Path) -> Outcome<Self> {
-        let mut build = Command::new(file("tools/build.sh"));
-        build.arg("helm").stderr(Stdio::inherit());
-        let helm = PathBuf::from(output(build).await?.trim_end());
+        let helm = Helm::get().await?;
         let mut package = Command::new(file("../charts/package.sh"));
-        package.arg(REPOSITORY).arg(folder).env("HELM", &helm).stderr(Stdio::inherit());
-        let printed = output(package).await?;
+        package.arg(REPOSITORY).arg(folder).env("HELM", helm.program());
+        let printed = run(package, "charts/package.sh").await?;
         let [operator, instance] = printed.lines().collect::<Vec<_>>()[..] else {
             return Err(format!("charts/package.sh did not print two packages but: {printed}").into());
         };
-        Ok(Self { helm, operator: operator.into(), instance: instance.into() })
-    }
-
-    /// `helm install NAME PACKAGE`, with further arguments; waits until everything is ready.
-    pub(crate) async fn install(&self, kubeconfig: &Path, name: &str, rest: &[&str]) -> Outcome {
-        let mut arguments = vec!["install", name];
-        arguments.extend(rest);
-        arguments.extend(["--create-namespace", "--wait"]);
-        self.run(kubeconfig, &arguments).await
-    }
-
-    /// `helm uninstall NAME`; waits until everything is gone.
-    pub(crate) async fn uninstall(&self, kubeconfig: &Path, name: &str) -> Outcome {
-        self.run(kubeconfig, &["uninstall", name, "--wait"]).await
-    }
-
-    async fn run(&self, kubeconfig: &Path, arguments: &[&str]) -> Outcome {
-        let mut command = Command::new(&self.helm);
-        command.args(arguments).args(["--namespace", NAMESPACE, TIMEOUT]).env("KUBECONFIG", kubeconfig);
-        // Its caches and settings are ours, not those of whoever runs this.
-        let folder = kubeconfig.with_file_name("helm");
-        for variable in ["HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME"] {
-            command.env(variable, &folder);
-        }
-        output(command).await.map(drop)
+        Ok(Self { operator: operator.into(), instance: instance.into() })
     }
 }
 
-async fn output(mut command: Command) -> Outcome<String> {
-    let name = format!("{:?}", command.as_std());
+/// `helm install NAME PACKAGE`, with further arguments; waits until everything is ready.
+pub(crate) async fn install(helm: &Helm, kubeconfig: &Path, arguments: &[&str]) -> Outcome {
+    let fixed = ["--create-namespace", "--wait"];
+    release(helm, kubeconfig, &[&["install"], arguments, &fixed].concat()).await
+}
+
+/// `helm uninstall NAME`; waits until everything is gone.
+pub(crate) async fn uninstall(helm: &Helm, kubeconfig: &Path, name: &str) -> Outcome {
+    release(helm, kubeconfig, &["uninstall", name, "--wait"]).await
+}
+
+async fn release(helm: &Helm, kubeconfig: &Path, arguments: &[&str]) -> Outcome {
+    let mut command = Command::from(helm.command());
+    command.args(arguments).args(["--namespace", crds::DEFAULT_NAMESPACE, TIMEOUT]);
+    command.env("KUBECONFIG", kubeconfig);
+    run(command, &format!("helm {}", arguments.join(" "))).await.map(drop)
+}
+
+async fn run(mut command: Command, name: &str) -> Outcome<String> {
     command.stdin(Stdio::null()).kill_on_drop(true);
     let output = tokio::time::timeout(DEADLINE, command.output())
         .await

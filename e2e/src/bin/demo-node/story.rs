@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use crds::{DEFAULT_NAMESPACE, FluxInstance, INSTANCE_NAME};
-use e2e::{GitServer, NODE_ADDRESS, Node, has_condition, wait_for, wait_for_any, wait_until_gone};
+use e2e::{GitServer, Helm, NODE_ADDRESS, Node, has_condition, wait_for, wait_for_any, wait_until_gone};
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::Pod;
@@ -13,7 +13,7 @@ use kube::api::{DeleteParams, ListParams, Patch, PatchParams};
 use kube::{Api, Client, Resource, ResourceExt as _};
 use serde_json::json;
 
-use crate::helm::Charts;
+use crate::helm::{self, Charts};
 use crate::{Outcome, file};
 
 const OPERATOR: &str = "flux-operator";
@@ -42,6 +42,7 @@ pub(crate) struct Story {
     node: Node,
     client: Client,
     git: GitServer,
+    helm: Helm,
     charts: Charts,
     clock: Clock,
 }
@@ -53,7 +54,8 @@ impl Story {
         let version = client.apiserver_version().await?.git_version;
         clock.say(&format!("A node is up: Kubernetes {version}, containerd, kube-proxy, CoreDNS."));
         let git = GitServer::start_at(NODE_ADDRESS).await?;
-        Ok(Self { node, client, git, charts, clock })
+        let helm = Helm::get().await?;
+        Ok(Self { node, client, git, helm, charts, clock })
     }
 
     /// Shows everything; when something is not so, says what the pods of the node do.
@@ -76,15 +78,15 @@ impl Story {
     async fn install(&self) -> Outcome {
         let kubeconfig = self.node.kubeconfig();
         let package = self.charts.operator.to_string_lossy();
-        self.charts.install(&kubeconfig, OPERATOR, &[&package]).await?;
+        helm::install(&self.helm, &kubeconfig, &[OPERATOR, &package]).await?;
         self.clock.say("Helm has installed chart flux-operator, and the pod of the operator is ready.");
 
         self.commit(1).await?;
         let package = self.charts.instance.to_string_lossy();
         let values = file("node/values.yaml");
         let url = format!("instance.sync.url={}", self.git.url(REPOSITORY));
-        let arguments = [&package, "--values", &values.to_string_lossy(), "--set", &url];
-        self.charts.install(&kubeconfig, INSTANCE_NAME, &arguments).await?;
+        let arguments = [INSTANCE_NAME, &package, "--values", &values.to_string_lossy(), "--set", &url];
+        helm::install(&self.helm, &kubeconfig, &arguments).await?;
         let instances: Api<FluxInstance> = Api::namespaced(self.client.clone(), DEFAULT_NAMESPACE);
         let instance = wait_for(&instances, INSTANCE_NAME, has_condition("Ready", "True"), DEADLINE).await?;
         let status = instance.status.unwrap_or_default();
@@ -174,7 +176,7 @@ impl Story {
     async fn uninstall(&self) -> Outcome {
         let kubeconfig = self.node.kubeconfig();
         let before = self.pods_of_app().await?;
-        self.charts.uninstall(&kubeconfig, INSTANCE_NAME).await?;
+        helm::uninstall(&self.helm, &kubeconfig, INSTANCE_NAME).await?;
         let instances: Api<FluxInstance> = Api::namespaced(self.client.clone(), DEFAULT_NAMESPACE);
         wait_until_gone(&instances, INSTANCE_NAME, DEADLINE).await?;
         self.clock.say("Helm has uninstalled flux-instance, and the FluxInstance is gone.");
@@ -187,7 +189,7 @@ impl Story {
         if !left.is_empty() || !definitions.is_empty() {
             return Err(format!("Flux left Deployments {left:?} and definitions {definitions:?}").into());
         }
-        self.charts.uninstall(&kubeconfig, OPERATOR).await?;
+        helm::uninstall(&self.helm, &kubeconfig, OPERATOR).await?;
         self.app_has(3).await?;
         let after = self.pods_of_app().await?;
         if before != after {
