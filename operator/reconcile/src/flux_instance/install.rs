@@ -28,7 +28,7 @@ use super::{
     changes::Action,
     pass::{Outcome, Pass, PassError},
     removal::RemovalError,
-    status::{describe_excess, excess},
+    size::{describe_excess, excess},
 };
 use crate::schedule;
 use definitions::Report;
