@@ -142,11 +142,10 @@ impl Pass<'_> {
         if occasion != Occasion::Settled || self.reconciler.is_full_pass_due() {
             return built.objects.iter().collect();
         }
-        let now = Instant::now();
-        let (managed, mut drift) = (&self.reconciler.managed, self.reconciler.drift());
-        // Those that nobody has seen drifting yet get their time now.
-        drift.first_due(&managed.drifted(), now);
-        let is_pending = |id: ObjectId| managed.has_drifted(&id) && drift.is_due(&id, now);
+        let (managed, due) = (&self.reconciler.managed, self.reconciler.due_drift());
+        let later: BTreeSet<ObjectId> =
+            managed.drifted().into_iter().filter(|id| !due.contains(id)).collect();
+        let is_pending = |id: ObjectId| managed.has_drifted(&id) && !later.contains(&id);
         built.objects.iter().filter(|object| is_pending(ObjectId::of(object))).collect()
     }
 
