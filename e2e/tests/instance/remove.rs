@@ -47,6 +47,15 @@ async fn controllers_are_gone_before_anything_else_is_touched() {
     let definitions: Api<CustomResourceDefinition> = Api::all(flux.client.clone());
     definitions.get("kustomizations.kustomize.toolkit.fluxcd.io").await.unwrap();
 
+    let says_so = |instance: &crds::FluxInstance| {
+        e2e::ready(instance).is_some_and(|ready| {
+            ready
+                .message
+                .starts_with("Waiting for Deployment/flux-system/kustomize-controller: it is being deleted")
+        })
+    };
+    e2e::wait_for(&flux.instances(), "flux", says_so, LONG).await.unwrap();
+
     // The pod ends; the Kustomization loses Flux's finalizer and keeps the other one, which holds it.
     hold(&pods, &pod, &[]).await;
     let lost = |object: &DynamicObject| object.finalizers() == ["example.com/other"];

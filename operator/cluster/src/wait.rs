@@ -252,7 +252,7 @@ fn verdict(object: &DynamicObject) -> Verdict {
     Verdict::Waiting(format!("{reason}: {message}"))
 }
 
-/// Waits until objects are gone. Gives those that are still there at the deadline.
+/// Waits until objects are gone, and tells meanwhile which are not. Gives those that are still there at the deadline.
 ///
 /// # Errors
 /// When the kind of an object cannot be looked up.
@@ -260,9 +260,19 @@ pub async fn until_gone(
     kinds: &Kinds,
     entries: &[InventoryEntry],
     limit: Duration,
+    pending: &Pending,
 ) -> Result<Vec<ObjectId>, KindError> {
     let deadline = Instant::now() + limit;
-    let waits = entries.iter().map(|entry| async move { watch_until_gone(kinds, entry, deadline).await });
+    for id in entries.iter().filter_map(ObjectId::parse) {
+        pending.set(&id, &Readiness::Deleted);
+    }
+    let waits = entries.iter().map(|entry| async move {
+        let left = watch_until_gone(kinds, entry, deadline).await?;
+        if let (None, Some(gone)) = (&left, ObjectId::parse(entry)) {
+            pending.set(&gone, &Readiness::Ready);
+        }
+        Ok(left)
+    });
     let left: Vec<Option<ObjectId>> = stream::iter(waits).buffer_unordered(WATCHES).try_collect().await?;
     Ok(left.into_iter().flatten().collect())
 }
@@ -338,7 +348,7 @@ fn describe(state: &Readiness) -> String {
         Readiness::Ready => "ready".to_owned(),
         Readiness::InProgress(what) => what.clone(),
         Readiness::Failed(why) => format!("failed: {why}"),
-        Readiness::Deleted => "deleted".to_owned(),
+        Readiness::Deleted => "it is being deleted".to_owned(),
     }
 }
 

@@ -242,7 +242,7 @@ impl Pass<'_> {
     }
 
     /// Deletes what left the build. What is not confirmed gone stays recorded.
-    async fn prune(&self, work: &mut Work<'_>) -> Result<(), InstallError> {
+    async fn prune(&mut self, work: &mut Work<'_>) -> Result<(), InstallError> {
         let left: Vec<_> = stale(&work.inventory, &work.built.objects).cloned().collect();
         Ok(self.remove(&mut work.inventory, &left).await?)
     }

@@ -15,7 +15,7 @@ use operator_cluster::{
     KindError, RequestError,
     delete::{DeleteError, Deletion, delete},
     finalizers::{FinalizersError, strip},
-    wait::{until_gone, until_no_pods},
+    wait::{Pending, until_gone, until_no_pods},
 };
 use thiserror::Error;
 use tracing::{info, warn};
@@ -56,7 +56,7 @@ impl Pass<'_> {
     /// Deletes recorded objects, given in the order of their creation. What is gone or not ours is forgotten;
     /// what finalizers hold stays recorded.
     pub(super) async fn remove(
-        &self,
+        &mut self,
         inventory: &mut Inventory,
         wanted: &[InventoryEntry],
     ) -> Result<(), RemovalError> {
@@ -74,7 +74,11 @@ impl Pass<'_> {
 
     /// Deletes controllers and waits until their pods are gone. They stay recorded until then, so that the
     /// next try knows whose pods to wait for.
-    async fn stop(&self, inventory: &mut Inventory, controllers: &[ObjectId]) -> Result<(), RemovalError> {
+    async fn stop(
+        &mut self,
+        inventory: &mut Inventory,
+        controllers: &[ObjectId],
+    ) -> Result<(), RemovalError> {
         let entries: Vec<InventoryEntry> =
             inventory.entries.iter().filter(|entry| is_one_of(entry, controllers)).cloned().collect();
         let (mut failures, mut protected, mut stopping) = (Vec::new(), Vec::new(), Vec::new());
@@ -94,8 +98,9 @@ impl Pass<'_> {
         if !protected.is_empty() {
             return Err(RemovalError::Protected(protected));
         }
-        let kinds = &self.reconciler.kinds;
-        let left = until_gone(kinds, &stopping, GONE_TIMEOUT).await?;
+        let (kinds, pending) = (&self.reconciler.kinds, Pending::default());
+        let gone = until_gone(kinds, &stopping, GONE_TIMEOUT, &pending);
+        let left = self.telling(&pending, gone).await?;
         if !left.is_empty() {
             return Err(RemovalError::Running(left.iter().map(ToString::to_string).collect()));
         }

@@ -3,7 +3,10 @@
 use std::future::Future;
 
 use crds::{ObjectId, conditions, status::Inventory};
-use operator_cluster::{explain, wait::until_gone};
+use operator_cluster::{
+    explain,
+    wait::{Pending, until_gone},
+};
 use thiserror::Error;
 use tracing::{info, warn};
 
@@ -51,11 +54,12 @@ impl Pass<'_> {
         }
     }
 
-    async fn remove_everything(&self, inventory: &mut Inventory) -> Result<(), UninstallError> {
+    async fn remove_everything(&mut self, inventory: &mut Inventory) -> Result<(), UninstallError> {
         let all = inventory.entries.clone();
         self.remove(inventory, &all).await?;
-        let kinds = &self.reconciler.kinds;
-        let left = until_gone(kinds, &inventory.entries, GONE_TIMEOUT).await.map_err(RemovalError::Kinds)?;
+        let (kinds, pending) = (&self.reconciler.kinds, Pending::default());
+        let gone = until_gone(kinds, &inventory.entries, GONE_TIMEOUT, &pending);
+        let left = self.telling(&pending, gone).await.map_err(RemovalError::Kinds)?;
         let ids: Vec<String> = left.iter().map(ObjectId::entry_id).collect();
         inventory.entries.retain(|entry| ids.contains(&entry.id));
         if left.is_empty() {

@@ -82,13 +82,26 @@ impl Pass<'_> {
         end: impl Future<Output = ()>,
     ) -> Result<Waited, WaitError> {
         let (reconciler, pending) = (self.reconciler, Pending::default());
-        let mut ready = pin!(until_ready(&reconciler.kinds, objects, deadline, &pending));
-        let mut end = pin!(end);
+        let waited = async {
+            tokio::select! {
+                done = until_ready(&reconciler.kinds, objects, deadline, &pending) => done.map(|()| Waited::Ready),
+                () = end => Ok(Waited::Ended),
+            }
+        };
+        self.telling(&pending, waited).await
+    }
+
+    /// Waits, and tells meanwhile what is waited for.
+    pub(in crate::flux_instance) async fn telling<T>(
+        &mut self,
+        pending: &Pending,
+        wait: impl Future<Output = T>,
+    ) -> T {
+        let mut wait = pin!(wait);
         loop {
             tokio::select! {
-                done = &mut ready => return done.map(|()| Waited::Ready),
-                () = &mut end => return Ok(Waited::Ended),
-                () = sleep_until(self.told + TELL_INTERVAL) => self.tell_waiting(&pending).await,
+                done = &mut wait => return done,
+                () = sleep_until(self.told + TELL_INTERVAL) => self.tell_waiting(pending).await,
             }
         }
     }
