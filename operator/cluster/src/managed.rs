@@ -90,6 +90,12 @@ impl Managed {
         state.leaving.insert(id.clone());
     }
 
+    /// Forgets an object that is left as somebody else applied it: it is not known to be as we applied it, and that
+    /// is no drift.
+    pub fn note_left_alone(&self, id: &ObjectId) {
+        self.lock().applied.remove(id);
+    }
+
     /// Whether an object is not known to be as it was last applied.
     #[must_use]
     pub fn has_drifted(&self, id: &ObjectId) -> bool {
@@ -396,5 +402,8 @@ mod tests {
         let mut drifted: Vec<String> = managed.drifted().into_iter().map(|id| id.name).collect();
         drifted.sort();
         assert_eq!(drifted, ["changed", "gone"]);
+        managed.note_left_alone(&ObjectId::of(&named("changed", &ours)));
+        assert_eq!(managed.drifted().len(), 1);
+        assert!(managed.has_drifted(&ObjectId::of(&named("changed", &ours))));
     }
 }

@@ -67,11 +67,15 @@ impl Pass<'_> {
         let is_newer = |release: &str| Version::parse(release).is_ok_and(|release| release > *built);
         let applier = Applier { kinds: &self.reconciler.kinds, former: &self.reconciler.former };
         let mut failures = Vec::new();
-        for outcome in (Definitions { applier, is_newer: &is_newer }).prepare(&unsure).await {
+        let prepared = (Definitions { applier, is_newer: &is_newer }).prepare(&unsure).await;
+        for (object, outcome) in unsure.into_iter().zip(prepared) {
             match outcome {
                 Ok(Prepared::Applicable) => {}
                 Ok(Prepared::Bridged(rewritten)) => work.report.rewritten.push(rewritten),
-                Ok(Prepared::Newer { definition, release }) => work.report.newer.push((definition, release)),
+                Ok(Prepared::Newer { definition, release }) => {
+                    self.reconciler.managed.note_left_alone(&ObjectId::of(object));
+                    work.report.newer.push((definition, release));
+                }
                 Err(failure) => failures.push(failure),
             }
         }
