@@ -60,6 +60,19 @@ struct Seen {
     version: u64,
 }
 
+/// The versions in which objects were last seen, at some time.
+#[derive(Clone, Debug, Default)]
+pub struct Versions(HashMap<ObjectId, u64>);
+
+impl Versions {
+    /// Whether an object has the very version that it had then.
+    #[must_use]
+    pub fn hold(&self, live: &Value) -> bool {
+        let version = version_of(live);
+        version != 0 && self.0.get(&ObjectId::of(live)) == Some(&version)
+    }
+}
+
 /// Running watches, one a kind. Dropping it ends them.
 #[derive(Default)]
 pub struct Watches {
@@ -72,15 +85,20 @@ impl Managed {
     pub fn note_applied(&self, live: &Value) {
         let id = ObjectId::of(live);
         let fields = fields_of(live.pointer("/metadata/managedFields").and_then(Value::as_array));
-        let version = live.pointer("/metadata/resourceVersion").and_then(Value::as_str);
         let mut state = self.lock();
         state.applied.insert(id.clone(), fields);
-        let is_overtaken = !state.see(id, Seen { fields, version: number(version) });
+        let is_overtaken = !state.see(id, Seen { fields, version: version_of(live) });
         drop(state);
         if is_overtaken {
             // A watch showed a later state before the answer came.
             self.drift.notify_one();
         }
+    }
+
+    /// The versions in which objects were last seen.
+    #[must_use]
+    pub fn versions(&self) -> Versions {
+        Versions(self.lock().seen.iter().map(|(id, seen)| (id.clone(), seen.version)).collect())
     }
 
     /// Forgets an object that is to be deleted; that it goes is no drift, and is told.
@@ -267,6 +285,10 @@ fn seen_in(object: &PartialObjectMeta<DynamicObject>) -> Seen {
     Seen { fields, version: number(object.metadata.resource_version.as_deref()) }
 }
 
+fn version_of(live: &Value) -> u64 {
+    number(live.pointer("/metadata/resourceVersion").and_then(Value::as_str))
+}
+
 fn number(version: Option<&str>) -> u64 {
     version.and_then(|version| version.parse().ok()).unwrap_or_default()
 }
@@ -343,6 +365,24 @@ mod tests {
         managed.note_applied(&ours);
         assert!(is_told(&managed).await);
         assert!(managed.has_drifted(&ObjectId::of(&ours)));
+    }
+
+    #[test]
+    fn versions_are_those_of_the_time_when_they_were_asked_for() {
+        let managed = Managed::default();
+        let at = |version: &str| {
+            let mut live = object(&json!({}));
+            live["metadata"]["resourceVersion"] = json!(version);
+            live
+        };
+        assert!(!managed.versions().hold(&at("5")));
+        managed.note_applied(&at("5"));
+        let versions = managed.versions();
+        managed.note_applied(&at("6"));
+        assert!(versions.hold(&at("5")) && !versions.hold(&at("6")));
+        assert!(managed.versions().hold(&at("6")));
+        managed.note_applied(&object(&json!({})));
+        assert!(!managed.versions().hold(&object(&json!({}))), "without a version nothing is known");
     }
 
     #[tokio::test]

@@ -220,6 +220,7 @@ impl Pass<'_> {
             })
             .collect();
         let applier = Applier { kinds: &self.reconciler.kinds, former: &self.reconciler.former };
+        let before = self.reconciler.managed.versions();
         let outcomes = applier.apply(&desired).await;
         for object in objects {
             self.reconciler.drift().note_tried(&ObjectId::of(object), Instant::now());
@@ -229,7 +230,8 @@ impl Pass<'_> {
             match outcome {
                 Ok(done) => {
                     self.reconciler.managed.note_applied(&done.object);
-                    if let Some(action) = Action::of(done.change) {
+                    // One that was changed a moment ago looks as if this apply had changed it.
+                    if let Some(action) = Action::of(done.change).filter(|_| !before.hold(&done.object)) {
                         self.reconciler.changes().note(ObjectId::of(&done.object), action);
                     }
                     live.push(done.object);
