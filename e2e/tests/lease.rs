@@ -170,7 +170,7 @@ async fn a_leader_whose_lease_was_deleted_makes_it_again_and_leads_on() {
 #[tokio::test]
 async fn a_leader_that_is_refused_connections_gives_up_before_another_leads() {
     let reason = loses_in_time("lease-refused", Proxy::close).await;
-    assert!(reason.contains("Connection refused"), "{reason}");
+    assert!(reason.contains("the API server could not be reached (connection refused)"), "{reason}");
 }
 
 #[tokio::test]
