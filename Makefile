@@ -15,7 +15,7 @@ demo: crds bed ## Start a Kubernetes control plane and the operator, and watch i
 	$(TARGET)/debug/demo
 
 demo-node: build ## The same with real pods, on a node of its own; as root
-	cargo build --package e2e --bin demo-node
+	cargo build --workspace --bins --examples
 	FLUX_OPERATOR_BIN=$(TARGET)/release/flux-operator $(TARGET)/debug/demo-node
 
 test: crds bed ## Run every test, on Kubernetes 1.36
@@ -25,7 +25,7 @@ test: crds bed ## Run every test, on Kubernetes 1.36
 test-1.34: crds ## Run the tests that need a cluster, on Kubernetes 1.34
 	e2e/build.sh 1.34 >/dev/null
 	cargo build --workspace --bins --examples
-	E2E_KUBERNETES=1.34 cargo test --package e2e
+	E2E_KUBERNETES=1.34 cargo test --workspace --test '*'
 
 check: crds ## Formatting and lints
 	cargo fmt --all --check
@@ -41,8 +41,9 @@ image: build ## Push the operator's image to REPOSITORY, or write it to the file
 package: ## Package the charts for the operator's image in REPOSITORY: target/charts
 	HELM="$$(e2e/tools/build.sh helm)" charts/package.sh "$(REPOSITORY)" $(TARGET)/charts
 
-bench: build ## Measure: size of the binary, time of a build
-	cargo run --quiet --release --package e2e --bin bench
+bench: build bed ## Measure the release binary: size, time, memory, requests
+	cargo build --workspace --bins --examples
+	$(TARGET)/debug/bench $(TARGET)/release/flux-operator
 
 generate: ## Write the generated files of this tree anew
 	cargo run --quiet --package crds --bin crdgen -- crds/yaml

@@ -1,5 +1,7 @@
 //! What a release of the chart flux-instance has to be.
 
+use std::fs;
+
 use serde_json::{Value, json};
 
 use crate::helm::{Chart, INSTANCE, NAMESPACE, find, objects};
@@ -43,6 +45,16 @@ fn all_fields_arrive_as_they_are_written() {
         let written: Value = serde_saphyr::from_str(values).unwrap();
         contains(spec, &written["instance"], name);
     }
+}
+
+#[test]
+fn the_values_of_the_example_make_its_instance() {
+    let example = crate::helm::charts().join("../examples/two-clusters");
+    let read = |file: &str| fs::read_to_string(example.join(file)).unwrap();
+    let objects = INSTANCE.objects(&read("values.yaml"));
+    let rendered = &find(&objects, "FluxInstance/flux").unwrap()["spec"];
+    let written: Value = serde_saphyr::from_str(&read("flux.yaml")).unwrap();
+    contains(rendered, &written["spec"], "spec");
 }
 
 #[test]

@@ -23,9 +23,9 @@ pub(super) fn check(instance: &FluxInstance) -> Result<(), InvalidField> {
     let of = |map: Option<&BTreeMap<String, String>>| map.cloned().unwrap_or_default();
     let labels = of(common.and_then(|common| common.labels.as_ref()));
     let annotations = of(common.and_then(|common| common.annotations.as_ref()));
-    let keys =
+    let mut keys =
         labels.keys().map(|key| ("labels", key)).chain(annotations.keys().map(|key| ("annotations", key)));
-    for (map, key) in keys.filter(|(_, key)| !is_label_key(key)) {
+    if let Some((map, key)) = keys.find(|(_, key)| !is_label_key(key)) {
         let problem = format!(
             "'{key}' is no key of {map}: it has letters, digits, dashes, underscores and dots, perhaps after a domain and a slash, such as example.com/team"
         );

@@ -403,8 +403,8 @@ fn blame(
 ) -> BuildError {
     let is_settled = |count: &usize| {
         let mut resources = adapted.clone();
-        let patched = resources.patch(patches.get(..*count).unwrap_or_default());
-        patched.is_ok() && settle(&mut resources).is_ok()
+        let outcome = resources.patch(patches.get(..*count).unwrap_or_default());
+        outcome.is_ok() && settle(&mut resources).is_ok()
     };
     let counts: Vec<usize> = (0..=patches.len()).collect();
     match counts.partition_point(is_settled).checked_sub(1) {

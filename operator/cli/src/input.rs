@@ -126,15 +126,14 @@ fn read(path: &Path) -> Result<String, InputError> {
 }
 
 /// The items of a List, as `kubectl get --output yaml` writes one; of anything else itself.
-fn items(mut object: Value) -> Vec<Value> {
+fn items(object: Value) -> Vec<Value> {
     let is_list = kind(&object) == "List" && split_api_version(&object) == ("", "v1");
-    match object.get_mut("items").map(Value::take) {
-        Some(Value::Array(items)) if is_list => items,
-        Some(items) => {
-            object["items"] = items;
-            vec![object]
-        }
-        None => vec![object],
+    match object {
+        Value::Object(mut fields) if is_list => match fields.remove("items") {
+            Some(Value::Array(items)) => items,
+            _ => Vec::new(),
+        },
+        object => vec![object],
     }
 }
 
