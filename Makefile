@@ -10,7 +10,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z0-9.-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: crds bed ## Start a Kubernetes control plane and the operator, and watch it install Flux
+demo: crds bed ## Install both charts on a Kubernetes control plane, and watch Flux follow a repository
 	cargo build --workspace --bins --examples
 	$(TARGET)/debug/demo
 
@@ -48,9 +48,12 @@ bench: build bed ## Measure the release binary: size, time, memory, requests
 generate: ## Write the generated files of this tree anew
 	cargo run --quiet --package crds --bin crdgen -- crds/yaml
 	manifests/flux/generate-crds.sh manifests/flux/crds --without-descriptions
+	charts/sync-crds.sh
 
 crds:
 	@manifests/flux/generate-crds.sh $(FLUX_CRDS_DIR)
 
 bed:
 	@e2e/build.sh >/dev/null
+	@e2e/tools/build.sh helm >/dev/null
+	@e2e/tools/build.sh flux-controllers >/dev/null

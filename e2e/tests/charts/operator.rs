@@ -1,40 +1,12 @@
 //! What a release of the chart flux-operator has to be, whatever its values.
 
 use std::collections::BTreeSet;
+use std::process::Command;
 
+use e2e::operator_binary;
 use serde_json::{Value, json};
 
-use crate::helm::{Chart, NAMESPACE, OPERATOR, charts, find, objects};
-
-/// The flags of `flux-operator serve`.
-const FLAGS: [&str; 26] = [
-    "--concurrent",
-    "--default-service-account",
-    "--default-workload-identity-service-account",
-    "--enable-leader-election",
-    "--health-addr",
-    "--interval-jitter-percentage",
-    "--leader-election-lease-duration",
-    "--leader-election-release-on-cancel",
-    "--leader-election-renew-deadline",
-    "--leader-election-retry-period",
-    "--log-encoding",
-    "--log-level",
-    "--max-retry-delay",
-    "--metrics-addr",
-    "--min-retry-delay",
-    "--override-manager",
-    "--reporting-interval",
-    "--requeue-dependency",
-    "--storage-path",
-    "--token-cache-max-duration",
-    "--token-cache-max-size",
-    "--watch-configs-label-selector",
-    "--web-config",
-    "--web-config-secret-name",
-    "--web-server-only",
-    "--web-server-port",
-];
+use crate::helm::{Chart, NAMESPACE, OPERATOR, charts, find, objects, run, text};
 
 const IMAGE: &str = "image: {repository: registry.example.com/flux-operator}";
 
@@ -170,15 +142,26 @@ fn the_container_knows_its_namespace_and_its_pod() {
     assert_eq!(container["readinessProbe"]["httpGet"], json!({"path": "/readyz", "port": 8081}));
 }
 
+/// The flags of `flux-operator serve`, as its help names them.
+fn flags() -> BTreeSet<String> {
+    let binary = operator_binary().unwrap();
+    let help = text(run(Command::new(binary).args(["serve", "--help"]), "")).unwrap();
+    let words = help.lines().filter_map(|line| line.trim_start().split([' ', '=', '[']).next());
+    let flags: BTreeSet<String> = words.filter(|word| word.starts_with("--")).map(str::to_owned).collect();
+    assert!(flags.contains("--storage-path"), "{help}");
+    flags
+}
+
 #[test]
 fn only_flags_of_serve_are_passed_and_none_twice() {
+    let flags = flags();
     for (name, values) in OPERATOR.value_files() {
         let objects = OPERATOR.objects(&values);
         let container = &find(&objects, "Deployment").unwrap()["spec"]["template"]["spec"]["containers"][0];
         let mut seen = BTreeSet::new();
         for argument in container["args"].as_array().unwrap() {
             let flag = argument.as_str().unwrap().split('=').next().unwrap();
-            assert!(FLAGS.contains(&flag), "{name}: {flag}");
+            assert!(flags.contains(flag), "{name}: {flag}");
             assert!(seen.insert(flag), "{name}: {flag} twice");
         }
         let variables: Vec<_> = container["env"].as_array().unwrap().iter().map(|one| &one["name"]).collect();

@@ -312,7 +312,6 @@ fn the_readme_shows_the_images_that_run() {
     for image in images {
         assert!(readme.contains(&format!("    {image}\n")), "the demo's output is old: {image}");
     }
-}")), "the demo's output is old");
 }
 
 #[test]
