@@ -1,9 +1,9 @@
 use std::time::Duration;
 
-use reqwest::{Client, Method, Response, Url, header::CONTENT_TYPE, redirect::Policy};
+use reqwest::{Client, Url, redirect::Policy};
 use tracing::warn;
 
-use crate::error::{HttpError, Request};
+use crate::{answer::Answer, ask::Ask, error::HttpError, trust::Trust};
 
 /// How servers see this program in their logs.
 const USER_AGENT: &str = concat!("flux-operator/", env!("CARGO_PKG_VERSION"));
@@ -37,18 +37,46 @@ impl HttpClient {
     /// # Errors
     /// When the TLS of this program cannot be set up.
     pub fn new(limits: Limits) -> Result<Self, HttpError> {
+        Self::with_trust(limits, &Trust::default())
+    }
+
+    /// A client that trusts more authorities than those of the system, and that can say who it is.
+    ///
+    /// # Errors
+    /// When certificates or keys cannot be read; as for [`HttpClient::new`] besides.
+    pub fn with_trust(limits: Limits, trust: &Trust) -> Result<Self, HttpError> {
+        let (authorities, identity) = (trust.certificates()?, trust.identity()?);
         let builder = || {
-            Client::builder()
+            let builder = Client::builder()
                 .user_agent(USER_AGENT)
                 .redirect(Policy::none())
                 .connect_timeout(limits.connect)
-                .timeout(limits.request)
+                .timeout(limits.request);
+            match identity.clone() {
+                Some(identity) => builder.identity(identity),
+                None => builder,
+            }
         };
-        let client = builder().build().or_else(|problem| {
+        let client = builder().tls_certs_merge(authorities.clone()).build().or_else(|problem| {
             warn!(error = chain(&problem), "HTTPS servers cannot be trusted: mount CA certificates");
-            builder().tls_certs_only([]).build().map_err(HttpError::Client)
+            builder().tls_certs_only(authorities).build().map_err(HttpError::Client)
         })?;
         Ok(Self { client, limits })
+    }
+
+    /// Sends what is asked, and returns the answer whatever its status.
+    ///
+    /// # Errors
+    /// When the server cannot be reached, is not trusted, or does not answer in time.
+    pub async fn send(&self, ask: Ask) -> Result<Answer, HttpError> {
+        let request = ask.request();
+        let within = ask.within.map_or(self.limits.request, |within| within.min(self.limits.request));
+        let sent = self.client.request(ask.method, ask.url).headers(ask.headers).timeout(within);
+        let sent = if ask.body.is_empty() { sent } else { sent.body(ask.body) };
+        match sent.send().await {
+            Ok(response) => Ok(Answer { request, within, response }),
+            Err(problem) => Err(HttpError::sending(request, within, problem)),
+        }
     }
 
     /// Posts a body and returns that of the answer.
@@ -57,46 +85,11 @@ impl HttpClient {
     /// When the server cannot be reached, does not answer in time, answers anything but 2xx, or says more than
     /// the limits allow.
     pub async fn post(&self, url: &Url, content_type: &str, body: Vec<u8>) -> Result<Vec<u8>, HttpError> {
-        let request = Request::new(Method::POST, url);
-        let post = self.client.post(url.clone()).header(CONTENT_TYPE, content_type).body(body);
-        let answer = match post.send().await {
-            Ok(answer) => answer,
-            Err(problem) => return Err(self.failure(request, problem)),
-        };
-        let status = answer.status();
-        if !status.is_success() {
-            return Err(HttpError::Refused { request, status: status.as_u16() });
+        let answer = self.send(Ask::post(url.clone(), content_type, body)?).await?;
+        if !(200..300).contains(&answer.status()) {
+            return Err(answer.refused());
         }
-        self.read(request, answer).await
-    }
-
-    async fn read(&self, request: Request, mut answer: Response) -> Result<Vec<u8>, HttpError> {
-        let limit = self.limits.answer_bytes;
-        let mut body = Vec::new();
-        loop {
-            match answer.chunk().await {
-                Ok(Some(chunk)) if chunk.len() > limit.saturating_sub(body.len()) => {
-                    return Err(HttpError::TooLarge { request, limit });
-                }
-                Ok(Some(chunk)) => body.extend_from_slice(&chunk),
-                Ok(None) => return Ok(body),
-                Err(problem) => return Err(self.failure(request, problem)),
-            }
-        }
-    }
-
-    fn failure(&self, request: Request, problem: reqwest::Error) -> HttpError {
-        // Its URL has what must not be shown, and the request says the rest.
-        let source = problem.without_url();
-        if source.is_builder() {
-            HttpError::Invalid { request, source }
-        } else if source.is_connect() {
-            HttpError::Unreachable { request, source }
-        } else if source.is_timeout() {
-            HttpError::TimedOut { request, limit: self.limits.request }
-        } else {
-            HttpError::Broken { request, source }
-        }
+        answer.body(self.limits.answer_bytes).await
     }
 }
 

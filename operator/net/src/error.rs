@@ -1,4 +1,4 @@
-use std::{fmt, time::Duration};
+use std::{error::Error as _, fmt, io, time::Duration};
 
 use reqwest::{Method, Url};
 use thiserror::Error;
@@ -13,6 +13,12 @@ pub struct Request {
 }
 
 impl Request {
+    /// Asking for what is at an address.
+    #[must_use]
+    pub fn get(url: &Url) -> Self {
+        Self::new(Method::GET, url)
+    }
+
     pub(crate) fn new(method: Method, url: &Url) -> Self {
         Self { method, address: address(url) }
     }
@@ -30,6 +36,22 @@ impl fmt::Display for Request {
 pub enum HttpError {
     #[error("failed to set up the HTTP client")]
     Client(#[source] reqwest::Error),
+    #[error("the certificates of authorities cannot be read: PEM is expected")]
+    Authorities(#[source] reqwest::Error),
+    #[error("there is no certificate among those of authorities: PEM is expected")]
+    NoAuthorities,
+    #[error(
+        "the certificate of the client and its key cannot be read: PEM is expected, and an unencrypted key"
+    )]
+    ClientCertificate(#[source] reqwest::Error),
+    #[error(
+        "failed to {request}: the value of {name} has characters that no header can have, such as the end of a line"
+    )]
+    Header { request: Request, name: &'static str },
+    #[error("failed to {request}: the certificate of the server is not trusted")]
+    Stranger { request: Request, source: reqwest::Error },
+    #[error("failed to {request}: the server does not speak TLS")]
+    NoTls { request: Request, source: reqwest::Error },
     #[error("failed to {request}: it cannot be sent, check the address")]
     Invalid { request: Request, source: reqwest::Error },
     #[error("failed to {request}: the server cannot be reached")]
@@ -56,12 +78,40 @@ pub enum Move {
 }
 
 impl HttpError {
+    /// The error of a request that was sent, or should have been.
+    pub(crate) fn sending(request: Request, limit: Duration, problem: reqwest::Error) -> Self {
+        // Its URL has what must not be shown, and the request says the rest.
+        let source = problem.without_url();
+        if source.is_builder() {
+            return Self::Invalid { request, source };
+        }
+        match tls(&source) {
+            Some(rustls::Error::InvalidCertificate(_)) => return Self::Stranger { request, source },
+            Some(rustls::Error::InvalidMessage(_)) => return Self::NoTls { request, source },
+            _ => {}
+        }
+        if source.is_connect() {
+            Self::Unreachable { request, source }
+        } else if source.is_timeout() {
+            Self::TimedOut { request, limit }
+        } else {
+            Self::Broken { request, source }
+        }
+    }
+
     /// Whose move it is.
     #[must_use]
     pub fn next_move(&self) -> Move {
         match self {
             Self::Client(_) => Move::Operator,
-            Self::Invalid { .. } | Self::TooLarge { .. } => Move::User,
+            Self::Authorities(_)
+            | Self::NoAuthorities
+            | Self::ClientCertificate(_)
+            | Self::Header { .. }
+            | Self::Stranger { .. }
+            | Self::NoTls { .. }
+            | Self::Invalid { .. }
+            | Self::TooLarge { .. } => Move::User,
             Self::Unreachable { .. } | Self::TimedOut { .. } | Self::Broken { .. } => Move::Nobody,
             Self::Refused { status, .. } => match status {
                 // What is not implemented today is not implemented tomorrow.
@@ -81,6 +131,23 @@ impl HttpError {
             _ => None,
         }
     }
+}
+
+/// What TLS has to say about an error.
+fn tls(error: &reqwest::Error) -> Option<&rustls::Error> {
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        if let Some(tls) = error.downcast_ref::<rustls::Error>() {
+            return Some(tls);
+        }
+        // An error of input and output shows the cause of the one that it holds, but not that one.
+        let held = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        cause = match held {
+            Some(held) => Some(held),
+            None => error.source(),
+        };
+    }
+    None
 }
 
 #[cfg(test)]
