@@ -42,6 +42,12 @@ impl Folder {
         let origin = root.display().to_string();
         Ok(Self { root, origin })
     }
+
+    /// The same folder under the name that people know it by.
+    #[must_use]
+    pub fn named(self, origin: String) -> Self {
+        Self { origin, ..self }
+    }
 }
 
 impl Files for Folder {

@@ -1,0 +1,5 @@
+//! Signatures of artifacts.
+
+mod proof;
+
+pub use proof::Proof;
