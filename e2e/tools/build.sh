@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # Builds programs that tests use into a cache outside the tree, once.
 #
-# Usage: build.sh helm | crane | flux-controllers | node
+# Usage: build.sh helm | crane | cosign | cosign-legacy | flux-controllers | node
 #
 #   helm              Helm
 #   crane             pushes images to registries, and is one
+#   cosign            signs artifacts, as bundles that refer to them
+#   cosign-legacy     signs artifacts, under a tag that is made of their digest
 #   flux-controllers  source-controller, kustomize-controller and helm-controller of Flux 2.9.5
 #   node              kubelet, kube-proxy, coredns, and pause, which every pod starts with
 #
@@ -19,6 +21,8 @@ source "$here/once.sh"
 helm() { go_install helm "helm.sh/helm/v4/cmd/helm@$1" "-X helm.sh/helm/v4/internal/version.version=$1"; }
 
 crane() { go_install crane "github.com/google/go-containerregistry/cmd/crane@$1" ""; }
+
+cosign() { go_install cosign "github.com/sigstore/cosign/$1/cmd/cosign@$2" ""; }
 
 # They run in images that hold nothing else, so they must not need a libc.
 flux_controllers() {
@@ -52,6 +56,14 @@ crane)
     what="crane, which talks to registries: about a minute on 2 cores the first time"
     echo "$(once crane crane v0.22.1)/crane"
     ;;
+cosign)
+    what="cosign 3, which signs artifacts: about 4 minutes on 2 cores the first time"
+    echo "$(once cosign cosign v3 v3.1.3)/cosign"
+    ;;
+cosign-legacy)
+    what="cosign 2, which signs artifacts the old way: about 4 minutes on 2 cores the first time"
+    echo "$(once cosign-legacy cosign v2 v2.6.5)/cosign"
+    ;;
 flux-controllers)
     cd "$here/../flux-controllers"
     what="the controllers of Flux 2.9.5: about 6 minutes on 2 cores the first time"
@@ -67,7 +79,7 @@ node)
     once node node 1.36.3 v1.14.7
     ;;
 *)
-    echo "build.sh: program '${1:-}' is not known: use helm, crane, flux-controllers or node" >&2
+    echo "build.sh: program '${1:-}' is not known: use helm, crane, cosign, cosign-legacy, flux-controllers or node" >&2
     exit 2
     ;;
 esac

@@ -1,5 +1,104 @@
-//! Signatures of artifacts.
+//! Whether an artifact was signed by somebody who is trusted, decided without any input or output.
+//!
+//! [`verify`] is given what was found in a registry and never believes it: a [`Verified`] comes from nowhere else.
+//! Certificates, transparency logs and timestamps are checked by the library of the Sigstore project; what a
+//! signature is about, who may have made it and when it counts are decided here.
 
-mod proof;
+mod bundle;
+mod digest;
+mod excerpt;
+mod explain;
+mod identities;
+mod key;
+mod keys;
+mod look_alike;
+mod material;
+mod pattern;
+mod payload;
+mod policy;
+mod re2;
+mod refusal;
+mod rejection;
+mod signature;
+mod tag;
+mod trusted_root;
+mod verified;
 
-pub use proof::Proof;
+use jiff::Timestamp;
+
+pub use digest::{ArtifactDigest, ArtifactDigestError};
+pub use excerpt::Excerpt;
+pub use key::{KeyError, PublicKey};
+pub use pattern::{Pattern, PatternError};
+pub use policy::{Policy, PolicyError, TransparencyLog};
+pub use refusal::{Refusal, RejectedSignature};
+pub use rejection::Rejection;
+pub use signature::{
+    Found, MAX_BUNDLE_BYTES, MAX_PAYLOAD_BYTES, MAX_SIGNATURES, Signature, SignatureContent, TagSignature,
+};
+pub use trusted_root::{REFRESH_COMMAND, RootDescription, TrustRoot, TrustRootError};
+pub use verified::{Signer, TrustedArtifact, Verified};
+
+use policy::Signers;
+
+/// What is to be proven about an artifact.
+#[derive(Clone, Copy, Debug)]
+pub struct Request<'a> {
+    /// The artifact, by the digest of its manifest.
+    pub artifact: ArtifactDigest,
+    /// Who has to have signed it.
+    pub policy: &'a Policy,
+    /// Whom to believe.
+    pub root: &'a TrustRoot,
+    /// The time of the check.
+    pub now: Timestamp,
+}
+
+/// Looks for one signature among those that were found that proves what is requested.
+///
+/// It takes some milliseconds for each signature, so it is not for a thread that drives others.
+///
+/// # Errors
+/// When none of them does, with the reason of each.
+pub fn verify(request: &Request<'_>, found: &Found) -> Result<Verified, Refusal> {
+    let artifact = request.artifact;
+    let mut rejected = Vec::new();
+    // The newest comes last, and whoever signs again and again wants the newest to count.
+    for signature in found.signatures.iter().rev().take(MAX_SIGNATURES) {
+        match judge(request, signature) {
+            Ok(verified) => return Ok(verified),
+            Err(rejection) => rejected.push(RejectedSignature { location: signature.location.clone(), rejection }),
+        }
+    }
+    let number = found.signatures.len().saturating_add(found.left_out);
+    if number > MAX_SIGNATURES {
+        return Err(Refusal::TooManySignatures { artifact, found: number, limit: MAX_SIGNATURES });
+    }
+    Err(if rejected.is_empty() {
+        Refusal::NoSignature { artifact, looked_at: found.looked_at.clone() }
+    } else {
+        Refusal::NoneAccepted { artifact, rejected }
+    })
+}
+
+fn judge(request: &Request<'_>, signature: &Signature) -> Result<Verified, Rejection> {
+    let Policy { signers, transparency_log } = request.policy;
+    let material = match &signature.content {
+        SignatureContent::Tag(found) => tag::read(request.artifact, found, signers)?,
+        SignatureContent::Bundle(json) => bundle::read(request.artifact, json)?,
+    };
+    let (signer, times) = match signers {
+        Signers::Keys(keys) => {
+            let (key, times) = keys::judge(&material, keys, *transparency_log, request.root)?;
+            (Signer::Key { fingerprint: key.fingerprint() }, times)
+        }
+        Signers::Identities(identities) => {
+            let (signer, times) = identities::judge(&material, identities, *transparency_log, request.root)?;
+            (Signer::Identity { issuer: signer.issuer, subject: signer.subject }, times)
+        }
+    };
+    if let Some(time) = times.iter().copied().find(|time| *time > request.now) {
+        return Err(Rejection::FromTheFuture { time, now: request.now });
+    }
+    Ok(Verified::new(request.artifact, signer, times.into_iter().min()))
+}

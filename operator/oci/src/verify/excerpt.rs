@@ -1,0 +1,45 @@
+use std::fmt;
+
+/// Longest part of a foreign text that a message repeats, in characters: an identity of GitHub has 150.
+const MAX_CHARACTERS: usize = 300;
+
+/// A text that somebody else wrote, made fit to be shown: bounded, on one line, without control characters.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Excerpt(String);
+
+impl Excerpt {
+    /// Cuts `text` where it gets too long, and writes `?` for what a terminal or a log would act on.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        let mut characters = text.chars();
+        let mut shown: String = characters.by_ref().take(MAX_CHARACTERS).map(visible).collect();
+        if characters.next().is_some() {
+            shown.push_str("...");
+        }
+        Self(shown)
+    }
+}
+
+/// Direction marks are no control characters for Rust, and reorder what a reader sees.
+fn visible(character: char) -> char {
+    let reorders = matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    if character.is_control() || reorders { '?' } else { character }
+}
+
+impl fmt::Display for Excerpt {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_foreign_text_is_bounded_and_on_one_line() {
+        let long = "a".repeat(10_000);
+        assert_eq!(Excerpt::of(&long).to_string().len(), MAX_CHARACTERS + 3);
+        assert_eq!(Excerpt::of("a\nb\u{1b}[31m\u{202e}c").to_string(), "a?b?[31m?c");
+    }
+}

@@ -1,0 +1,79 @@
+use std::fmt;
+
+use thiserror::Error;
+
+use super::{digest::ArtifactDigest, excerpt::Excerpt, rejection::Rejection};
+
+/// Most signatures that a message tells about; the others are counted.
+const MAX_SHOWN: usize = 3;
+
+/// Why an artifact is not accepted.
+#[derive(Clone, Debug, Error, Eq, PartialEq)]
+#[expect(missing_docs, reason = "the messages document the variants and their fields")]
+pub enum Refusal {
+    #[error("{artifact} is not signed: looked for signatures at {}", Places(looked_at))]
+    NoSignature { artifact: ArtifactDigest, looked_at: Vec<Excerpt> },
+    #[error(
+        "{artifact} has {found} signatures, {limit} are looked at: keep those that matter, or sign under a digest of \
+         its own"
+    )]
+    TooManySignatures { artifact: ArtifactDigest, found: usize, limit: usize },
+    #[error("{artifact} has no acceptable signature: {}", Rejected(rejected))]
+    NoneAccepted { artifact: ArtifactDigest, rejected: Vec<RejectedSignature> },
+}
+
+/// A signature that does not count, and where it was found.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct RejectedSignature {
+    /// A tag or a digest in the registry.
+    pub location: Excerpt,
+    /// Why it does not count.
+    pub rejection: Rejection,
+}
+
+impl Refusal {
+    /// One word for conditions and events: of several signatures, that of the one that was probably meant.
+    #[must_use]
+    pub fn reason(&self) -> &'static str {
+        match self {
+            Self::NoSignature { .. } => "NoSignature",
+            Self::TooManySignatures { .. } => "TooManySignatures",
+            Self::NoneAccepted { rejected, .. } => {
+                closest_first(rejected).first().map_or("NoSignature", |signature| signature.rejection.reason())
+            }
+        }
+    }
+}
+
+fn closest_first(rejected: &[RejectedSignature]) -> Vec<&RejectedSignature> {
+    let mut signatures: Vec<_> = rejected.iter().collect();
+    signatures.sort_by_key(|signature| std::cmp::Reverse(signature.rejection.progress()));
+    signatures
+}
+
+struct Places<'a>(&'a [Excerpt]);
+
+impl fmt::Display for Places<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, place) in self.0.iter().enumerate() {
+            let separator = if index == 0 { "" } else { " and " };
+            write!(formatter, "{separator}{place}")?;
+        }
+        Ok(())
+    }
+}
+
+struct Rejected<'a>(&'a [RejectedSignature]);
+
+impl fmt::Display for Rejected<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, signature) in closest_first(self.0).into_iter().take(MAX_SHOWN).enumerate() {
+            let separator = if index == 0 { "" } else { "; " };
+            write!(formatter, "{separator}{}: {}", signature.location, signature.rejection)?;
+        }
+        match self.0.len().saturating_sub(MAX_SHOWN) {
+            0 => Ok(()),
+            more => write!(formatter, "; and {more} more"),
+        }
+    }
+}
