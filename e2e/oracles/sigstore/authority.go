@@ -104,7 +104,11 @@ type identity struct {
 	withoutLog      bool
 }
 
-var issuerExtension = asn1.ObjectIdentifier{1, 3, 6, 1, 4, 1, 57264, 1, 8}
+// Fulcio writes the issuer twice: as bare text, and in the newer extension as a string of ASN.1.
+var (
+	bareIssuer = asn1.ObjectIdentifier{1, 3, 6, 1, 4, 1, 57264, 1, 1}
+	issuer     = asn1.ObjectIdentifier{1, 3, 6, 1, 4, 1, 57264, 1, 8}
+)
 
 // issue gives a certificate that lives for ten minutes, with the promise of the certificate log inside.
 func (s *service) issue(who identity) (*x509.Certificate, crypto.Signer) {
@@ -126,7 +130,8 @@ func (s *service) issue(who identity) (*x509.Certificate, crypto.Signer) {
 	}
 	if who.issuer != "" {
 		value := must(asn1.MarshalWithParams(who.issuer, "utf8"))
-		template.ExtraExtensions = append(template.ExtraExtensions, pkix.Extension{Id: issuerExtension, Value: value})
+		template.ExtraExtensions = append(template.ExtraExtensions,
+			pkix.Extension{Id: bareIssuer, Value: []byte(who.issuer)}, pkix.Extension{Id: issuer, Value: value})
 	}
 	leaf := certificate(template, s.intermediate, key.Public(), s.intermediateKey)
 	if who.withoutLog {
@@ -139,19 +144,18 @@ func (s *service) issue(who identity) (*x509.Certificate, crypto.Signer) {
 // promise is the certificate log's answer to a certificate that does not have it yet (RFC 6962).
 func (s *service) promise(leaf *x509.Certificate) pkix.Extension {
 	spki := must(x509.MarshalPKIXPublicKey(s.certificateLog.Public()))
-	logID, issuer := sha256.Sum256(spki), sha256.Sum256(s.intermediate.RawSubjectPublicKeyInfo)
 	milliseconds := binary.BigEndian.AppendUint64(nil, uint64(signing.UnixMilli()))
 
 	signed := append([]byte{0, 0}, milliseconds...)
 	signed = append(signed, 0, 1)
-	signed = append(signed, issuer[:]...)
+	signed = append(signed, sum(s.intermediate.RawSubjectPublicKeyInfo)...)
 	length := len(leaf.RawTBSCertificate)
 	signed = append(signed, byte(length>>16), byte(length>>8), byte(length))
 	signed = append(append(signed, leaf.RawTBSCertificate...), 0, 0)
 	digest := sha256.Sum256(signed)
 	signature := must(s.certificateLog.Sign(rand.Reader, digest[:], crypto.SHA256))
 
-	entry := append([]byte{0}, logID[:]...)
+	entry := append([]byte{0}, sum(spki)...)
 	entry = append(append(entry, milliseconds...), 0, 0, 4, 3)
 	entry = append(prefixed(entry, len(signature)), signature...)
 	list := append(prefixed(nil, len(entry)), entry...)
@@ -161,7 +165,9 @@ func (s *service) promise(leaf *x509.Certificate) pkix.Extension {
 
 func prefixed(bytes []byte, length int) []byte { return append(bytes, byte(length>>8), byte(length)) }
 
-func curveKey(curve elliptic.Curve) *ecdsa.PrivateKey { return must(ecdsa.GenerateKey(curve, rand.Reader)) }
+func curveKey(curve elliptic.Curve) *ecdsa.PrivateKey {
+	return must(ecdsa.GenerateKey(curve, rand.Reader))
+}
 
 func newKey(algorithm string) crypto.Signer {
 	switch algorithm {
@@ -191,6 +197,11 @@ func must[T any](value T, err error) T {
 		panic(err)
 	}
 	return value
+}
+
+func sum(bytes []byte) []byte {
+	digest := sha256.Sum256(bytes)
+	return digest[:]
 }
 
 func must2[S, T any](_ S, value T, err error) T { return must(value, err) }

@@ -50,7 +50,18 @@ func (s *suite) tag(name, about, expected string, policy policy, order order, ch
 	s.write(name, fixture{About: about, Policy: policy, Expected: expected, Signatures: []signed{{Tag: &layer}}})
 }
 
+// stricter tells why we refuse what others accept.
+var stricter = map[string]string{
+	"ended-stamper": "a timestamp that is there has to be good, even where the log proves the time",
+	"other-stamper": "a timestamp that is there has to be good, even where the log proves the time",
+	"future":        "the others take no time to compare with",
+	"no-issuer":     "a pattern never means that there is nothing",
+	"no-usage":      "a certificate for something else signs nothing",
+	"provenance":    "other statements come from the same signers and approve of nothing",
+}
+
 func (s *suite) write(name string, fixture fixture) {
+	fixture.Stricter = stricter[name]
 	fixture.Artifact = "sha256:" + artifact
 	if fixture.Root == "" {
 		fixture.Root = "root"
@@ -118,7 +129,7 @@ func (s *suite) certificates() {
 	s.write("other-authority", fixture{About: "an authority that nobody trusts", Policy: anyTag, Expected: "UnknownAuthority", Signatures: []signed{{Bundle: foreign}}})
 	s.bundle("other-stamper", "a timestamp by somebody else", "UnknownTimestamp", anyTag, order{who: release, withStamp: true, stamper: s.elsewhere}, nil)
 	s.write("future", fixture{About: "signed in a year to come, as far as this clock knows", Policy: anyTag, Now: "2024-06-01T00:00:00Z", Expected: "FromTheFuture",
-		Stricter: "the others have no clock to be told", Signatures: []signed{{Bundle: s.service.bundle(order{who: release, artifact: artifact})}}})
+		Signatures: []signed{{Bundle: s.service.bundle(order{who: release, artifact: artifact})}}})
 }
 
 // contents: what was changed, left out or put elsewhere.

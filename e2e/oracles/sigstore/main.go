@@ -3,7 +3,7 @@
 //
 //	go run . identities FOLDER                                        by holders of certificates, and with logged keys
 //	go run . cosign FOLDER COSIGN LEGACY_COSIGN                       with keys, by the released programs
-//	go run . patterns FILE                                            what patterns match, by Go's regexp
+//	go run . patterns FILE                                            what patterns match, by Go's regexp, into FILE.json
 package main
 
 import (

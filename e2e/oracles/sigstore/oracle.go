@@ -19,14 +19,16 @@ import (
 	"github.com/sigstore/sigstore-go/pkg/verify"
 	"github.com/sigstore/sigstore/pkg/cryptoutils"
 	"github.com/sigstore/sigstore/pkg/signature"
+	"github.com/sigstore/sigstore/pkg/signature/options"
 )
 
 // ask gets the answer of the programs that define these formats: sigstore-go for bundles, cosign for tags.
 func ask(fixture fixture, trusted object) *answer {
-	material, err := root.NewTrustedRootFromJSON(must(json.Marshal(trusted)))
-	if err != nil {
-		panic(err)
+	var material root.TrustedMaterial = &root.BaseTrustedMaterial{}
+	if trusted != nil {
+		material = must(root.NewTrustedRootFromJSON(must(json.Marshal(trusted))))
 	}
+	var err error
 	result := &answer{Program: "sigstore-go"}
 	if fixture.Signatures[0].Tag != nil {
 		result.Program = "cosign"
@@ -48,44 +50,57 @@ func ask(fixture fixture, trusted object) *answer {
 	return result
 }
 
-// alternatives has one policy for each key, since the programs take one at a time.
-func alternatives(all policy) []policy {
+// An alternative is a policy as one call can check it: with one way to use one key.
+type alternative struct {
+	policy
+	verifier signature.Verifier
+}
+
+func alternatives(all policy) []alternative {
 	if len(all.Keys) == 0 {
-		return []policy{all}
+		return []alternative{{policy: all}}
 	}
-	var single []policy
-	for _, key := range all.Keys {
-		single = append(single, policy{Keys: []string{key}, IgnoreTlog: all.IgnoreTlog})
+	var single []alternative
+	for _, text := range all.Keys {
+		key := must(cryptoutils.UnmarshalPEMToPublicKey([]byte(text)))
+		// cosign's own releases differ in the hash that goes with a key.
+		for _, verifier := range []signature.Verifier{
+			must(signature.LoadDefaultVerifier(key)),
+			must(signature.LoadDefaultVerifier(key, options.WithED25519ph())),
+			must(signature.LoadVerifier(key, crypto.SHA256)),
+		} {
+			single = append(single, alternative{all, verifier})
+		}
 	}
 	return single
 }
 
-func askSigstore(artifact string, policy policy, value any, material root.TrustedMaterial) error {
+func askSigstore(artifact string, policy alternative, value any, material root.TrustedMaterial) error {
 	var entity bundle.Bundle
 	if err := entity.UnmarshalJSON(must(json.Marshal(value))); err != nil {
 		return err
 	}
 	digest := verify.WithArtifactDigest("sha256", must(hex.DecodeString(strings.TrimPrefix(artifact, "sha256:"))))
-	var options []verify.VerifierOption
+	var checks []verify.VerifierOption
 	if !policy.IgnoreTlog {
-		options = append(options, verify.WithTransparencyLog(1))
+		checks = append(checks, verify.WithTransparencyLog(1))
 	}
 	if len(policy.Keys) > 0 {
-		key := keyMaterial{TrustedMaterial: material, verifier: must(loadKey(policy.Keys[0], true))}
-		verifier, err := verify.NewVerifier(key, append(options, verify.WithNoObserverTimestamps())...)
+		key := keyMaterial{TrustedMaterial: material, verifier: policy.verifier}
+		verifier, err := verify.NewVerifier(key, append(checks, verify.WithNoObserverTimestamps())...)
 		if err != nil {
 			return err
 		}
 		_, err = verifier.Verify(&entity, verify.NewPolicy(digest, verify.WithKey()))
 		return err
 	}
-	options = append(options, verify.WithSignedCertificateTimestamps(1))
+	checks = append(checks, verify.WithSignedCertificateTimestamps(1))
 	if policy.IgnoreTlog {
-		options = append(options, verify.WithSignedTimestamps(1))
+		checks = append(checks, verify.WithSignedTimestamps(1))
 	} else {
-		options = append(options, verify.WithObserverTimestamps(1))
+		checks = append(checks, verify.WithObserverTimestamps(1))
 	}
-	verifier, err := verify.NewVerifier(material, options...)
+	verifier, err := verify.NewVerifier(material, checks...)
 	if err != nil {
 		return err
 	}
@@ -98,31 +113,31 @@ func askSigstore(artifact string, policy policy, value any, material root.Truste
 	return err
 }
 
-func askCosign(artifact string, policy policy, layer *layer, material root.TrustedMaterial) error {
-	var options []static.Option
+func askCosign(artifact string, policy alternative, layer *layer, material root.TrustedMaterial) error {
+	var parts []static.Option
 	if certificate := layer.Annotations[certificateAnnotation]; certificate != "" {
-		options = append(options, static.WithCertChain([]byte(certificate), []byte(layer.Annotations[chainAnnotation])))
+		parts = append(parts, static.WithCertChain([]byte(certificate), []byte(layer.Annotations[chainAnnotation])))
 	}
 	if text := layer.Annotations[bundleAnnotation]; text != "" {
 		var entry cosignbundle.RekorBundle
 		if err := json.Unmarshal([]byte(text), &entry); err != nil {
 			return err
 		}
-		options = append(options, static.WithBundle(&entry))
+		parts = append(parts, static.WithBundle(&entry))
 	}
 	if text := layer.Annotations[timestampAnnotation]; text != "" {
 		var stamp cosignbundle.RFC3161Timestamp
 		if err := json.Unmarshal([]byte(text), &stamp); err != nil {
 			return err
 		}
-		options = append(options, static.WithRFC3161Timestamp(&stamp))
+		parts = append(parts, static.WithRFC3161Timestamp(&stamp))
 	}
 	payload := must(base64.StdEncoding.DecodeString(layer.Payload))
 	text := layer.Annotations[signatureAnnotation]
 	if text == "" || len(payload) == 0 {
 		return errors.New("cosign was not asked: there is nothing to check")
 	}
-	signature, err := static.NewSignature(payload, text, options...)
+	signature, err := static.NewSignature(payload, text, parts...)
 	if err != nil {
 		return err
 	}
@@ -134,7 +149,7 @@ func askCosign(artifact string, policy policy, layer *layer, material root.Trust
 		ClaimVerifier:       cosign.SimpleClaimVerifier,
 	}
 	if len(policy.Keys) > 0 {
-		check.SigVerifier = must(loadKey(policy.Keys[0], false))
+		check.SigVerifier = policy.verifier
 	}
 	for _, who := range policy.Identities {
 		check.Identities = append(check.Identities, cosign.Identity{IssuerRegExp: whole(who.Issuer), SubjectRegExp: whole(who.Subject)})
@@ -151,18 +166,6 @@ type keyMaterial struct {
 
 func (m keyMaterial) PublicKeyVerifier(string) (root.TimeConstrainedVerifier, error) {
 	return root.NewExpiringKey(m.verifier, time.Time{}, time.Time{}), nil
-}
-
-// loadKey reads a key: for a bundle with the hash that goes with it, for a tag with SHA-256.
-func loadKey(pem string, fitting bool) (signature.Verifier, error) {
-	key, err := cryptoutils.UnmarshalPEMToPublicKey([]byte(pem))
-	if err != nil {
-		return nil, err
-	}
-	if fitting {
-		return signature.LoadDefaultVerifier(key)
-	}
-	return signature.LoadVerifier(key, crypto.SHA256)
 }
 
 func whole(pattern string) string { return "^(?:" + pattern + ")$" }

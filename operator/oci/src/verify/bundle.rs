@@ -27,7 +27,11 @@ pub(super) fn read(artifact: ArtifactDigest, json: &[u8]) -> Result<Material, Re
     let signed = match &bundle.content {
         Content::MessageSignature(message) => read_message(artifact, message)?,
         Content::DsseEnvelope(envelope) => read_envelope(artifact, envelope)?,
-        _ => return Err(Rejection::Unsupported { problem: Excerpt::of("it is neither a message nor an envelope") }),
+        _ => {
+            return Err(Rejection::Unsupported {
+                problem: Excerpt::of("it is neither a message nor an envelope"),
+            });
+        }
     };
     Material::new(bundle, signed)
 }
@@ -37,7 +41,8 @@ fn read_message(artifact: ArtifactDigest, message: &MessageSignature) -> Result<
         return Err(Rejection::Stripped { what: "message digest" });
     };
     if digest.algorithm != HashAlgorithm::Sha2256 {
-        let problem = format!("a message digest made by {}; SHA-256 is what manifests are named by", digest.algorithm);
+        let problem =
+            format!("a message digest made by {}; SHA-256 is what manifests are named by", digest.algorithm);
         return Err(Rejection::Unsupported { problem: Excerpt::of(&problem) });
     }
     if digest.digest.as_bytes() != artifact.bytes() {

@@ -3,6 +3,9 @@ use std::fmt;
 /// Longest part of a foreign text that a message repeats, in characters: an identity of GitHub has 150.
 const MAX_CHARACTERS: usize = 300;
 
+/// Most alternatives that a message lists; the others are counted.
+const MAX_ALTERNATIVES: usize = 3;
+
 /// A text that somebody else wrote, made fit to be shown: bounded, on one line, without control characters.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Excerpt(String);
@@ -20,9 +23,17 @@ impl Excerpt {
     }
 }
 
+/// A list of what was looked for, for a message.
+pub(super) fn alternatives(all: impl ExactSizeIterator<Item = String>) -> String {
+    let more = all.len().saturating_sub(MAX_ALTERNATIVES);
+    let shown = all.take(MAX_ALTERNATIVES).collect::<Vec<_>>().join(" or ");
+    if more == 0 { shown } else { format!("{shown} or {more} more") }
+}
+
 /// Direction marks are no control characters for Rust, and reorder what a reader sees.
 fn visible(character: char) -> char {
-    let reorders = matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let reorders =
+        matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     if character.is_control() || reorders { '?' } else { character }
 }
 

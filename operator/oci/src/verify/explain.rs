@@ -20,6 +20,8 @@ pub(super) fn rejection(error: &Error, material: &Material, root: &RootDescripti
         Error::Certificate(error) => explanation.certificate(error),
         Error::TransparencyLog(error) => explanation.log(error),
         Error::Timestamp(error) => explanation.timestamp(error),
+        // A root that cannot be read is told when it is read. What is left is a root without any certificate log.
+        Error::InvalidTrustRoot(_) => explanation.unknown(&Unknown::CertificateLog),
         Error::UnsupportedArtifact(_) | Error::UnsupportedBundle(_) => {
             Rejection::Unsupported { problem: explanation.problem }
         }
@@ -73,7 +75,9 @@ impl Explanation<'_> {
                 self.unknown(&Unknown::Log)
             }
             TransparencyLogError::EntryMismatch(_) => Rejection::OtherLogEntry { problem: self.problem },
-            TransparencyLogError::IntegratedTime(detail) if detail.contains("certificate validity") => self.expired(),
+            TransparencyLogError::IntegratedTime(detail) if detail.contains("certificate validity") => {
+                self.expired()
+            }
             TransparencyLogError::IntegratedTime(_) => Rejection::NoSigningTime { problem: self.problem },
             TransparencyLogError::MalformedEntry(_) => Rejection::Unreadable { problem: self.problem },
             _ => Rejection::UnprovenLogEntry { problem: self.problem },
@@ -121,6 +125,9 @@ impl Explanation<'_> {
     }
 
     fn certificate_info(&self) -> Option<CertificateInfo> {
-        self.material.bundle.signing_certificate().and_then(|certificate| parse_certificate_info(certificate).ok())
+        self.material
+            .bundle
+            .signing_certificate()
+            .and_then(|certificate| parse_certificate_info(certificate).ok())
     }
 }

@@ -2,16 +2,13 @@ use jiff::Timestamp;
 use sigstore_verify::{VerificationPolicy, VerificationResult};
 
 use super::{
-    excerpt::Excerpt,
+    excerpt::{Excerpt, alternatives},
     explain,
     material::Material,
     policy::{Identity, TransparencyLog},
     rejection::Rejection,
     trusted_root::TrustRoot,
 };
-
-/// Most identities that a message names.
-const MAX_SHOWN: usize = 3;
 
 /// What a certificate says of the one who signed, after it was checked.
 pub(super) struct Signer {
@@ -90,14 +87,7 @@ fn check_identity(result: &VerificationResult, identities: &[Identity]) -> Resul
 }
 
 fn describe(identities: &[Identity]) -> String {
-    let mut text = identities
-        .iter()
-        .take(MAX_SHOWN)
-        .map(|identity| format!("issuer {} with subject {}", identity.issuer.text(), identity.subject.text()))
-        .collect::<Vec<_>>()
-        .join(" or ");
-    if let Some(more) = identities.len().checked_sub(MAX_SHOWN).filter(|more| *more > 0) {
-        text.push_str(&format!(" or {more} more"));
-    }
-    text
+    alternatives(identities.iter().map(|identity| {
+        format!("issuer {} with subject {}", identity.issuer.text(), identity.subject.text())
+    }))
 }

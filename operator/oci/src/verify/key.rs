@@ -1,7 +1,8 @@
 use std::fmt;
 
 use data_encoding::{BASE64, HEXLOWER};
-use sha2::{Digest as _, Sha256};
+use ed25519_dalek::{Signature, VerifyingKey};
+use sha2::{Digest as _, Sha256, Sha512};
 use sigstore_verify::{
     crypto::{KeyAlgorithm, SigningScheme, verify_signature, verify_signature_prehashed},
     types::{DerPublicKey, SignatureBytes},
@@ -33,7 +34,9 @@ pub enum KeyError {
     NotPem { name: String },
     #[error("{name} holds more than one key: give each a file of its own")]
     Several { name: String },
-    #[error("{name} cannot be used: {problem}; ECDSA P-256 and P-384, RSA of 2048 to 8192 bits and Ed25519 can")]
+    #[error(
+        "{name} cannot be used: {problem}; ECDSA P-256 and P-384, RSA of 2048 to 8192 bits and Ed25519 can"
+    )]
     Unusable { name: String, problem: Excerpt },
 }
 
@@ -95,6 +98,11 @@ impl PublicKey {
 
     /// Whether `signature` was made over `message` with this key.
     pub(super) fn has_signed(&self, message: &Message<'_>, signature: &[u8]) -> bool {
+        if let (KeyAlgorithm::Ed25519, Message::Bytes(bytes)) = (self.algorithm, message)
+            && ed25519_has_signed_hash(self.der.as_bytes(), bytes, signature)
+        {
+            return true;
+        }
         let signature = SignatureBytes::from_bytes(signature);
         self.schemes().iter().any(|scheme| match message {
             Message::Bytes(bytes) => verify_signature(&self.der, bytes, &signature, *scheme).is_ok(),
@@ -132,8 +140,17 @@ fn usable(der: &DerPublicKey) -> Result<KeyAlgorithm, Excerpt> {
     if lengths.contains(&der.as_bytes().len()) {
         Ok(algorithm)
     } else {
-        Err(Excerpt::of(&format!("it is of the kind {algorithm:?} and has a length or an encoding that is not supported")))
+        Err(Excerpt::of(&format!(
+            "it is of the kind {algorithm:?} and has a length or an encoding that is not supported"
+        )))
     }
+}
+
+/// The variant of Ed25519 that signs a hash of the message (RFC 8032, Ed25519ph), as cosign does since 2.6.
+fn ed25519_has_signed_hash(der: &[u8], message: &[u8], signature: &[u8]) -> bool {
+    let Some(key) = der.last_chunk().and_then(|key| VerifyingKey::from_bytes(key).ok()) else { return false };
+    let Ok(signature) = Signature::from_slice(signature) else { return false };
+    key.verify_prehashed_strict(Sha512::new_with_prefix(message), None, &signature).is_ok()
 }
 
 fn hashes_with_sha256(scheme: SigningScheme) -> bool {

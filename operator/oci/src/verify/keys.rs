@@ -1,13 +1,15 @@
 use jiff::Timestamp;
-use sigstore_verify::PublicKeyVerificationPolicy;
+use sigstore_verify::{Error, PublicKeyVerificationPolicy};
 
 use super::{
-    excerpt::Excerpt, explain, key::PublicKey, material::Material, policy::TransparencyLog, rejection::Rejection,
+    excerpt::{Excerpt, alternatives},
+    explain,
+    key::PublicKey,
+    material::Material,
+    policy::TransparencyLog,
+    rejection::Rejection,
     trusted_root::TrustRoot,
 };
-
-/// Most keys that a message names.
-const MAX_SHOWN: usize = 3;
 
 /// Which of `keys` has made a signature, and when, where that is proven.
 pub(super) fn judge<'a>(
@@ -31,10 +33,16 @@ pub(super) fn judge<'a>(
         return Err(Rejection::NotLogged);
     }
     let policy = PublicKeyVerificationPolicy::new(key.der().clone());
-    let result = root
-        .verifier
-        .verify(material.artifact(), &material.bundle, &policy)
-        .map_err(|error| explain::rejection(&error, material, &root.description))?;
+    let result =
+        root.verifier.verify(material.artifact(), &material.bundle, &policy).map_err(
+            |error| match error {
+                // It was seen to fit, so this is a variant that the library does not have.
+                Error::SignatureInvalid(_) => Rejection::Unsupported {
+                    problem: Excerpt::of("a kind of signature that cannot be checked together with the log"),
+                },
+                error => explain::rejection(&error, material, &root.description),
+            },
+        )?;
     if !result.tlog_verified() {
         return Err(Rejection::NotLogged);
     }
@@ -53,14 +61,13 @@ fn no_key_fits(keys: &[PublicKey], hint: &str) -> Rejection {
             let found = Excerpt::of("of which it tells nothing, or its content was changed");
             Rejection::WrongKey { expected: describe(keys), found }
         }
-        None => Rejection::WrongKey { expected: describe(keys), found: Excerpt::of(&format!("with the hint {hint}")) },
+        None => Rejection::WrongKey {
+            expected: describe(keys),
+            found: Excerpt::of(&format!("with the hint {hint}")),
+        },
     }
 }
 
 fn describe(keys: &[PublicKey]) -> String {
-    let mut text = keys.iter().take(MAX_SHOWN).map(ToString::to_string).collect::<Vec<_>>().join(" or ");
-    if let Some(more) = keys.len().checked_sub(MAX_SHOWN).filter(|more| *more > 0) {
-        text.push_str(&format!(" or {more} more"));
-    }
-    text
+    alternatives(keys.iter().map(ToString::to_string))
 }

@@ -1,8 +1,11 @@
 use sigstore_verify::types::{
-    Artifact, Bundle, Sha256Hash, SignatureContent as Content, TransparencyLogEntry, VerificationMaterialContent,
+    Artifact, Bundle, Sha256Hash, SignatureContent as Content, TransparencyLogEntry,
+    VerificationMaterialContent,
 };
 
-use super::{digest::ArtifactDigest, excerpt::Excerpt, key::Message, rejection::Rejection, signature::bounded};
+use super::{
+    digest::ArtifactDigest, excerpt::Excerpt, key::Message, rejection::Rejection, signature::bounded,
+};
 
 /// Most entries of transparency logs in one signature. cosign writes one.
 const MAX_LOG_ENTRIES: usize = 4;
@@ -48,7 +51,9 @@ impl Material {
         match &self.bundle.content {
             Content::MessageSignature(message) => Ok(message.signature.as_bytes()),
             Content::DsseEnvelope(envelope) => Ok(envelope.signature.sig.as_bytes()),
-            _ => Err(Rejection::Unsupported { problem: Excerpt::of("it is neither a message nor an envelope") }),
+            _ => Err(Rejection::Unsupported {
+                problem: Excerpt::of("it is neither a message nor an envelope"),
+            }),
         }
     }
 
@@ -74,7 +79,9 @@ impl Material {
     /// Whether a transparency log vouches for the signature, as it says itself: with at least one entry, and each of
     /// them with a proof or a promise.
     pub(super) fn claims_to_be_logged(&self) -> bool {
-        let vouched = |entry: &TransparencyLogEntry| entry.inclusion_proof.is_some() || entry.inclusion_promise.is_some();
+        let vouched = |entry: &TransparencyLogEntry| {
+            entry.inclusion_proof.is_some() || entry.inclusion_promise.is_some()
+        };
         let entries = &self.bundle.verification_material.tlog_entries;
         !entries.is_empty() && entries.iter().all(vouched)
     }

@@ -67,7 +67,9 @@ pub fn verify(request: &Request<'_>, found: &Found) -> Result<Verified, Refusal>
     for signature in found.signatures.iter().rev().take(MAX_SIGNATURES) {
         match judge(request, signature) {
             Ok(verified) => return Ok(verified),
-            Err(rejection) => rejected.push(RejectedSignature { location: signature.location.clone(), rejection }),
+            Err(rejection) => {
+                rejected.push(RejectedSignature { location: signature.location.clone(), rejection });
+            }
         }
     }
     let number = found.signatures.len().saturating_add(found.left_out);

@@ -25,9 +25,8 @@ struct Image {
 
 /// Whether a payload is a signature of `artifact`. The name of the image in it is not looked at: a mirror has another.
 pub(super) fn check(artifact: ArtifactDigest, payload: &[u8]) -> Result<(), Rejection> {
-    let payload: Payload = serde_json::from_slice(payload).map_err(|error| Rejection::Unreadable {
-        problem: Excerpt::of(&format!("the payload: {error}")),
-    })?;
+    let payload: Payload = serde_json::from_slice(payload)
+        .map_err(|error| Rejection::Unreadable { problem: Excerpt::of(&format!("the payload: {error}")) })?;
     if payload.critical.kind != SIGNATURE_TYPE {
         return Err(Rejection::NotASignature { predicate: Excerpt::of(&payload.critical.kind) });
     }

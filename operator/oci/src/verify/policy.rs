@@ -44,7 +44,9 @@ pub(super) struct Identity {
 pub enum PolicyError {
     #[error("no public key is given: store at least one under a name that ends in .pub")]
     NoKey,
-    #[error("no identity is given: name at least one issuer and subject, since without them anyone could sign")]
+    #[error(
+        "no identity is given: name at least one issuer and subject, since without them anyone could sign"
+    )]
     NoIdentity,
     #[error("{given} {what} are given, {MAX_ALTERNATIVES} are allowed")]
     TooMany { what: &'static str, given: usize },

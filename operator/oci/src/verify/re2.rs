@@ -4,8 +4,8 @@
 //! digits for RE2 and 760 for Rust, or refused: a pattern that guards an identity must not mean more than it says.
 
 use regex_syntax::ast::{
-    self, Assertion, AssertionKind, Ast, ClassPerl, ClassPerlKind, ClassSetBinaryOp, ClassSetItem, ClassUnicodeKind,
-    Flag, Flags, FlagsItemKind, GroupKind, HexLiteralKind, Literal, LiteralKind, Span,
+    self, Assertion, AssertionKind, Ast, ClassPerl, ClassPerlKind, ClassSetBinaryOp, ClassSetItem,
+    ClassUnicodeKind, Flag, Flags, FlagsItemKind, GroupKind, HexLiteralKind, Literal, LiteralKind, Span,
 };
 
 /// Why RE2 would not read a pattern as Rust does.
@@ -60,11 +60,16 @@ impl ast::Visitor for Walk<'_> {
                 Ok(())
             }
             Ast::ClassUnicode(class) => known_class(&class.kind),
+            Ast::Repetition(repetition) if matches!(*repetition.ast, Ast::Repetition(_)) => {
+                Err(Difference::Feature("a repetition of a repetition"))
+            }
             Ast::Repetition(repetition) => match self.text.get(repetition.op.span.start.offset..) {
                 Some(operator) if operator.starts_with("{,") => Err(Difference::Feature("{,n}")),
                 _ => Ok(()),
             },
-            Ast::Empty(_) | Ast::Dot(_) | Ast::ClassBracketed(_) | Ast::Alternation(_) | Ast::Concat(_) => Ok(()),
+            Ast::Empty(_) | Ast::Dot(_) | Ast::ClassBracketed(_) | Ast::Alternation(_) | Ast::Concat(_) => {
+                Ok(())
+            }
         }
     }
 
@@ -75,7 +80,9 @@ impl ast::Visitor for Walk<'_> {
                 Ok(())
             }
             ClassSetItem::Literal(literal) => known_literal(literal),
-            ClassSetItem::Range(range) => known_literal(&range.start).and_then(|()| known_literal(&range.end)),
+            ClassSetItem::Range(range) => {
+                known_literal(&range.start).and_then(|()| known_literal(&range.end))
+            }
             ClassSetItem::Unicode(class) => known_class(&class.kind),
             ClassSetItem::Bracketed(_) => Err(Difference::Feature("a class in a class")),
             ClassSetItem::Empty(_) | ClassSetItem::Ascii(_) | ClassSetItem::Union(_) => Ok(()),
@@ -90,9 +97,10 @@ impl ast::Visitor for Walk<'_> {
 impl Walk<'_> {
     fn assertion(&mut self, assertion: &Assertion) -> Result<(), Difference> {
         match assertion.kind {
-            AssertionKind::StartLine | AssertionKind::EndLine | AssertionKind::StartText | AssertionKind::EndText => {
-                Ok(())
-            }
+            AssertionKind::StartLine
+            | AssertionKind::EndLine
+            | AssertionKind::StartText
+            | AssertionKind::EndText => Ok(()),
             AssertionKind::WordBoundary => {
                 self.replacements.push((assertion.span, r"(?-u:\b)"));
                 Ok(())

@@ -38,9 +38,9 @@ impl Refusal {
         match self {
             Self::NoSignature { .. } => "NoSignature",
             Self::TooManySignatures { .. } => "TooManySignatures",
-            Self::NoneAccepted { rejected, .. } => {
-                closest_first(rejected).first().map_or("NoSignature", |signature| signature.rejection.reason())
-            }
+            Self::NoneAccepted { rejected, .. } => closest_first(rejected)
+                .first()
+                .map_or("NoSignature", |signature| signature.rejection.reason()),
         }
     }
 }

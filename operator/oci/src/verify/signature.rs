@@ -90,6 +90,11 @@ impl TagSignature {
     }
 }
 
-pub(super) fn bounded(what: &'static str, size: usize, unit: &'static str, limit: usize) -> Result<(), Rejection> {
+pub(super) fn bounded(
+    what: &'static str,
+    size: usize,
+    unit: &'static str,
+    limit: usize,
+) -> Result<(), Rejection> {
     if size <= limit { Ok(()) } else { Err(Rejection::TooLarge { what, size, unit, limit }) }
 }

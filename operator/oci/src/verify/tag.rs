@@ -3,10 +3,11 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 use sigstore_verify::types::{
-    Bundle, CanonicalizedBody, DerCertificate, DerPublicKey, DigestBytes, HashAlgorithm, InclusionPromise, KindVersion,
-    LogId, LogIndex, LogKeyId, MediaType, MessageDigest, MessageSignature, PublicKeyIdentifier, Rfc3161Timestamp,
-    SignatureBytes, SignatureContent, SignedTimestamp, TimestampToken, TimestampVerificationData, TransparencyLogEntry,
-    VerificationMaterial, VerificationMaterialContent, X509Certificate,
+    Bundle, CanonicalizedBody, DerCertificate, DerPublicKey, DigestBytes, HashAlgorithm, InclusionPromise,
+    KindVersion, LogId, LogIndex, LogKeyId, MediaType, MessageDigest, MessageSignature, PublicKeyIdentifier,
+    Rfc3161Timestamp, SignatureBytes, SignatureContent, SignedTimestamp, TimestampToken,
+    TimestampVerificationData, TransparencyLogEntry, VerificationMaterial, VerificationMaterialContent,
+    X509Certificate,
 };
 
 use super::{
@@ -21,7 +22,11 @@ use super::{
 
 /// Reads a signature under a tag that has to be about `artifact`, as a bundle of the first version, which is made of
 /// the same parts.
-pub(super) fn read(artifact: ArtifactDigest, found: &TagSignature, signers: &Signers) -> Result<Material, Rejection> {
+pub(super) fn read(
+    artifact: ArtifactDigest,
+    found: &TagSignature,
+    signers: &Signers,
+) -> Result<Material, Rejection> {
     found.check_sizes()?;
     let signature = match found.signature.as_deref().map(str::trim) {
         None | Some("") => return Err(Rejection::Stripped { what: "signature" }),
@@ -45,7 +50,8 @@ pub(super) fn read(artifact: ArtifactDigest, found: &TagSignature, signers: &Sig
     let material = VerificationMaterial::new(content)
         .with_tlog_entries(log_entry.into_iter().map(|entry| entry.entry).collect())
         .with_timestamp_verification_data(read_timestamp(found)?);
-    let digest = MessageDigest::new(HashAlgorithm::Sha2256, DigestBytes::new(Sha256::digest(&found.payload).to_vec()));
+    let digest =
+        MessageDigest::new(HashAlgorithm::Sha2256, DigestBytes::new(Sha256::digest(&found.payload).to_vec()));
     let message = MessageSignature::new(signature).with_message_digest(digest);
     let bundle = Bundle::new(version, material, SignatureContent::MessageSignature(message));
     Material::new(bundle, Signed::Payload(found.payload.clone()))
@@ -100,19 +106,22 @@ struct LogEntry {
 }
 
 fn read_log_entry(text: &str) -> Result<LogEntry, Rejection> {
-    let answer: LogAnswer = serde_json::from_str(text).map_err(|error| unreadable(&format!("the log entry: {error}")))?;
+    let answer: LogAnswer =
+        serde_json::from_str(text).map_err(|error| unreadable(&format!("the log entry: {error}")))?;
     let body = base64("body of the log entry", &answer.payload.body)?;
     let log = HEXLOWER
         .decode(answer.payload.log_id.to_ascii_lowercase().as_bytes())
         .map_err(|_| unreadable("the id of the log is not hexadecimal"))?;
-    let index = LogIndex::try_from(answer.payload.log_index).map_err(|_| unreadable("the index in the log is negative"))?;
+    let index = LogIndex::try_from(answer.payload.log_index)
+        .map_err(|_| unreadable("the index in the log is negative"))?;
     let time = Timestamp::from_second(answer.payload.integrated_time)
         .map_err(|_| unreadable("the time of the log entry is out of range"))?;
     let promise = base64("promise of the log", &answer.signed_entry_timestamp)?;
     let (kind, key_hint) = read_body(&body)?;
-    let entry = TransparencyLogEntry::new(index, LogId::new(LogKeyId::new(log)), kind, CanonicalizedBody::new(body))
-        .with_integrated_time(time)
-        .with_inclusion_promise(InclusionPromise::new(SignedTimestamp::new(promise)));
+    let entry =
+        TransparencyLogEntry::new(index, LogId::new(LogKeyId::new(log)), kind, CanonicalizedBody::new(body))
+            .with_integrated_time(time)
+            .with_inclusion_promise(InclusionPromise::new(SignedTimestamp::new(promise)));
     Ok(LogEntry { entry, key_hint })
 }
 
@@ -127,8 +136,8 @@ struct Body {
 }
 
 fn read_body(body: &[u8]) -> Result<(KindVersion, Option<String>), Rejection> {
-    let body: Body =
-        serde_json::from_slice(body).map_err(|error| unreadable(&format!("the body of the log entry: {error}")))?;
+    let body: Body = serde_json::from_slice(body)
+        .map_err(|error| unreadable(&format!("the body of the log entry: {error}")))?;
     if (body.kind.as_str(), body.api_version.as_str()) != ("hashedrekord", "0.0.1") {
         let problem = format!("a log entry of the kind {} {}", body.kind, body.api_version);
         return Err(Rejection::Unsupported { problem: Excerpt::of(&problem) });

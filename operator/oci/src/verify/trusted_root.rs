@@ -1,7 +1,12 @@
 use std::fmt;
 
 use jiff::Timestamp;
-use sigstore_verify::{Verifier, trust_root::TrustedRoot};
+use sigstore_verify::{
+    Verifier,
+    crypto::{Error as CertificateError, parse_certificate_info},
+    trust_root::{TimeRange, TrustedRoot},
+    types::DerCertificate,
+};
 use thiserror::Error;
 
 use super::excerpt::Excerpt;
@@ -70,7 +75,7 @@ impl TrustRoot {
         if json.len() > MAX_ROOT_BYTES {
             return Err(TrustRootError::TooLong { origin, bytes: json.len() });
         }
-        let root: TrustedRoot = match serde_json::from_slice(json) {
+        let mut root: TrustedRoot = match serde_json::from_slice(json) {
             Ok(root) => root,
             Err(error) => {
                 return Err(TrustRootError::Syntax { origin, problem: Excerpt::of(&error.to_string()) });
@@ -83,6 +88,9 @@ impl TrustRoot {
             return Err(TrustRootError::Empty { origin });
         }
         let date = newest_member(&root);
+        if let Err(error) = narrow_to_certificates(&mut root) {
+            return Err(TrustRootError::Unusable { origin, problem: Excerpt::of(&error.to_string()) });
+        }
         match Verifier::new(&root) {
             Ok(verifier) => Ok(Self { verifier, description: RootDescription { origin, date } }),
             Err(error) => Err(TrustRootError::Unusable { origin, problem: Excerpt::of(&error.to_string()) }),
@@ -119,8 +127,10 @@ impl fmt::Display for RootDescription {
 }
 
 fn too_many(root: &TrustedRoot) -> Option<(&'static str, usize)> {
-    let authorities = root.certificate_authorities.iter().map(|authority| authority.cert_chain.certificates.len());
-    let timestamps = root.timestamp_authorities.iter().map(|authority| authority.cert_chain.certificates.len());
+    let authorities =
+        root.certificate_authorities.iter().map(|authority| authority.cert_chain.certificates.len());
+    let timestamps =
+        root.timestamp_authorities.iter().map(|authority| authority.cert_chain.certificates.len());
     [
         ("transparency logs", root.tlogs.len()),
         ("certificate authorities", root.certificate_authorities.len()),
@@ -132,11 +142,48 @@ fn too_many(root: &TrustedRoot) -> Option<(&'static str, usize)> {
     .find(|(_, count)| *count > MAX_MEMBERS)
 }
 
+/// Whoever is trusted is so until the first of its certificates ends. The library only looks at the window that the
+/// root gives.
+fn narrow_to_certificates(root: &mut TrustedRoot) -> Result<(), CertificateError> {
+    for authority in &mut root.certificate_authorities {
+        let certificates = authority.cert_chain.certificates.iter().map(|entry| &entry.raw_bytes);
+        authority.valid_for = window(certificates, authority.valid_for)?;
+    }
+    for authority in &mut root.timestamp_authorities {
+        let certificates = authority.cert_chain.certificates.iter().map(|entry| &entry.raw_bytes);
+        authority.valid_for = window(certificates, authority.valid_for)?;
+    }
+    let ever =
+        |range: Option<TimeRange>| range.is_none_or(|range| range.end.is_none_or(|end| end >= range.start));
+    root.certificate_authorities.retain(|authority| ever(authority.valid_for));
+    root.timestamp_authorities.retain(|authority| ever(authority.valid_for));
+    Ok(())
+}
+
+fn window<'a>(
+    certificates: impl Iterator<Item = &'a DerCertificate>,
+    given: Option<TimeRange>,
+) -> Result<Option<TimeRange>, CertificateError> {
+    let mut narrowed = given;
+    for certificate in certificates {
+        let info = parse_certificate_info(certificate)?;
+        let start = narrowed.map_or(info.not_before, |range| range.start.max(info.not_before));
+        let end = narrowed.and_then(|range| range.end).map_or(info.not_after, |end| end.min(info.not_after));
+        narrowed = Some(TimeRange::new(start, Some(end)));
+    }
+    Ok(narrowed)
+}
+
 /// A trusted root has no date of its own. It is at least as young as what came into use last.
 fn newest_member(root: &TrustedRoot) -> Option<Timestamp> {
     let logs = root.tlogs.iter().map(|log| log.public_key.valid_for);
     let certificate_logs = root.ctlogs.iter().map(|log| log.public_key.valid_for);
     let authorities = root.certificate_authorities.iter().map(|authority| authority.valid_for);
     let timestamps = root.timestamp_authorities.iter().map(|authority| authority.valid_for);
-    logs.chain(certificate_logs).chain(authorities).chain(timestamps).flatten().map(|window| window.start).max()
+    logs.chain(certificate_logs)
+        .chain(authorities)
+        .chain(timestamps)
+        .flatten()
+        .map(|window| window.start)
+        .max()
 }
