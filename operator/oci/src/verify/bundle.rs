@@ -5,12 +5,12 @@ use sigstore_verify::types::{
 };
 
 use super::{
-    digest::ArtifactDigest,
     excerpt::Excerpt,
     material::{Material, Signed},
     rejection::Rejection,
     signature::{MAX_BUNDLE_BYTES, bounded},
 };
+use crate::digest::Digest;
 
 /// What cosign states about an artifact that it signs. Other statements, such as a list of contents or of
 /// vulnerabilities, come from the same signers and approve of nothing.
@@ -18,7 +18,7 @@ const SIGNATURE_PREDICATE: &str = "https://sigstore.dev/cosign/sign/v1";
 const STATEMENT_TYPE: &str = "application/vnd.in-toto+json";
 
 /// Reads a Sigstore bundle that has to be about `artifact`.
-pub(super) fn read(artifact: ArtifactDigest, json: &[u8]) -> Result<Material, Rejection> {
+pub(super) fn read(artifact: Digest, json: &[u8]) -> Result<Material, Rejection> {
     bounded("bundle", json.len(), "bytes", MAX_BUNDLE_BYTES)?;
     if json.trim_ascii().is_empty() {
         return Err(Rejection::Stripped { what: "content" });
@@ -36,7 +36,7 @@ pub(super) fn read(artifact: ArtifactDigest, json: &[u8]) -> Result<Material, Re
     Material::new(bundle, signed)
 }
 
-fn read_message(artifact: ArtifactDigest, message: &MessageSignature) -> Result<Signed, Rejection> {
+fn read_message(artifact: Digest, message: &MessageSignature) -> Result<Signed, Rejection> {
     let Some(digest) = &message.message_digest else {
         return Err(Rejection::Stripped { what: "message digest" });
     };
@@ -52,7 +52,7 @@ fn read_message(artifact: ArtifactDigest, message: &MessageSignature) -> Result<
     Ok(Signed::Manifest(artifact))
 }
 
-fn read_envelope(artifact: ArtifactDigest, envelope: &DsseEnvelope) -> Result<Signed, Rejection> {
+fn read_envelope(artifact: Digest, envelope: &DsseEnvelope) -> Result<Signed, Rejection> {
     if envelope.payload_type != STATEMENT_TYPE {
         return Err(Rejection::NotASignature { predicate: Excerpt::of(&envelope.payload_type) });
     }

@@ -9,7 +9,8 @@ use sigstore_verify::{
 };
 use thiserror::Error;
 
-use super::{digest::ArtifactDigest, excerpt::Excerpt};
+use super::excerpt::Excerpt;
+use crate::digest::Digest;
 
 /// Longest file of a key, in bytes: RSA with 8192 bits takes 1,500 in PEM.
 const MAX_KEY_BYTES: usize = 16 << 10;
@@ -43,7 +44,7 @@ pub enum KeyError {
 /// What was signed, as far as it is known: the bytes, or only their SHA-256.
 pub(super) enum Message<'a> {
     Bytes(&'a [u8]),
-    Digest(&'a ArtifactDigest),
+    Digest(&'a Digest),
 }
 
 impl fmt::Debug for PublicKey {

@@ -3,9 +3,8 @@ use sigstore_verify::types::{
     VerificationMaterialContent,
 };
 
-use super::{
-    digest::ArtifactDigest, excerpt::Excerpt, key::Message, rejection::Rejection, signature::bounded,
-};
+use super::{excerpt::Excerpt, key::Message, rejection::Rejection, signature::bounded};
+use crate::digest::Digest;
 
 /// Most entries of transparency logs in one signature. cosign writes one.
 const MAX_LOG_ENTRIES: usize = 4;
@@ -25,9 +24,9 @@ pub(super) enum Signed {
     /// The payload of a signature under a tag, which names the artifact.
     Payload(Vec<u8>),
     /// The manifest of the artifact.
-    Manifest(ArtifactDigest),
+    Manifest(Digest),
     /// A statement in an envelope, which names the artifact, as it is encoded for signing.
-    Statement { encoded: Vec<u8>, artifact: ArtifactDigest },
+    Statement { encoded: Vec<u8>, artifact: Digest },
 }
 
 impl Material {

@@ -1,11 +1,10 @@
 //! Whether an artifact was signed by somebody who is trusted, decided without any input or output.
 //!
-//! [`verify`] is given what was found in a registry and never believes it: a [`Verified`] comes from nowhere else.
+//! [`verify`] is given what was found in a registry and never believes it: a [`Proof`] comes from nowhere else.
 //! Certificates, transparency logs and timestamps are checked by the library of the Sigstore project; what a
 //! signature is about, who may have made it and when it counts are decided here.
 
 mod bundle;
-mod digest;
 mod excerpt;
 mod explain;
 mod identities;
@@ -16,36 +15,36 @@ mod material;
 mod pattern;
 mod payload;
 mod policy;
+mod proof;
 mod re2;
 mod refusal;
 mod rejection;
 mod signature;
 mod tag;
 mod trusted_root;
-mod verified;
 
 use jiff::Timestamp;
 
-pub use digest::{ArtifactDigest, ArtifactDigestError};
 pub use excerpt::Excerpt;
 pub use key::{KeyError, PublicKey};
 pub use pattern::{Pattern, PatternError};
 pub use policy::{Policy, PolicyError, TransparencyLog};
+pub use proof::{Proof, Signer};
 pub use refusal::{Refusal, RejectedSignature};
 pub use rejection::Rejection;
 pub use signature::{
     Found, MAX_BUNDLE_BYTES, MAX_PAYLOAD_BYTES, MAX_SIGNATURES, Signature, SignatureContent, TagSignature,
 };
 pub use trusted_root::{REFRESH_COMMAND, RootDescription, TrustRoot, TrustRootError};
-pub use verified::{Signer, TrustedArtifact, Verified};
 
+use crate::digest::Digest;
 use policy::Signers;
 
 /// What is to be proven about an artifact.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
     /// The artifact, by the digest of its manifest.
-    pub artifact: ArtifactDigest,
+    pub artifact: Digest,
     /// Who has to have signed it.
     pub policy: &'a Policy,
     /// Whom to believe.
@@ -60,7 +59,7 @@ pub struct Request<'a> {
 ///
 /// # Errors
 /// When none of them does, with the reason of each.
-pub fn verify(request: &Request<'_>, found: &Found) -> Result<Verified, Refusal> {
+pub fn verify(request: &Request<'_>, found: &Found) -> Result<Proof, Refusal> {
     let artifact = request.artifact;
     let mut rejected = Vec::new();
     // The newest comes last, and whoever signs again and again wants the newest to count.
@@ -83,7 +82,7 @@ pub fn verify(request: &Request<'_>, found: &Found) -> Result<Verified, Refusal>
     })
 }
 
-fn judge(request: &Request<'_>, signature: &Signature) -> Result<Verified, Rejection> {
+fn judge(request: &Request<'_>, signature: &Signature) -> Result<Proof, Rejection> {
     let Policy { signers, transparency_log } = request.policy;
     let material = match &signature.content {
         SignatureContent::Tag(found) => tag::read(request.artifact, found, signers)?,
@@ -102,5 +101,5 @@ fn judge(request: &Request<'_>, signature: &Signature) -> Result<Verified, Rejec
     if let Some(time) = times.iter().copied().find(|time| *time > request.now) {
         return Err(Rejection::FromTheFuture { time, now: request.now });
     }
-    Ok(Verified::new(request.artifact, signer, times.into_iter().min()))
+    Ok(Proof::new(request.artifact, signer, times.into_iter().min()))
 }

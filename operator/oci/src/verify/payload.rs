@@ -1,6 +1,7 @@
 use serde::Deserialize;
 
-use super::{digest::ArtifactDigest, excerpt::Excerpt, rejection::Rejection};
+use super::{excerpt::Excerpt, rejection::Rejection};
+use crate::digest::Digest;
 
 const SIGNATURE_TYPE: &str = "cosign container image signature";
 
@@ -24,7 +25,7 @@ struct Image {
 }
 
 /// Whether a payload is a signature of `artifact`. The name of the image in it is not looked at: a mirror has another.
-pub(super) fn check(artifact: ArtifactDigest, payload: &[u8]) -> Result<(), Rejection> {
+pub(super) fn check(artifact: Digest, payload: &[u8]) -> Result<(), Rejection> {
     let payload: Payload = serde_json::from_slice(payload)
         .map_err(|error| Rejection::Unreadable { problem: Excerpt::of(&format!("the payload: {error}")) })?;
     if payload.critical.kind != SIGNATURE_TYPE {

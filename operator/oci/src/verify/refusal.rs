@@ -2,7 +2,8 @@ use std::fmt;
 
 use thiserror::Error;
 
-use super::{digest::ArtifactDigest, excerpt::Excerpt, rejection::Rejection};
+use super::{excerpt::Excerpt, rejection::Rejection};
+use crate::digest::Digest;
 
 /// Most signatures that a message tells about; the others are counted.
 const MAX_SHOWN: usize = 3;
@@ -12,14 +13,14 @@ const MAX_SHOWN: usize = 3;
 #[expect(missing_docs, reason = "the messages document the variants and their fields")]
 pub enum Refusal {
     #[error("{artifact} is not signed: looked for signatures at {}", Places(looked_at))]
-    NoSignature { artifact: ArtifactDigest, looked_at: Vec<Excerpt> },
+    NoSignature { artifact: Digest, looked_at: Vec<Excerpt> },
     #[error(
         "{artifact} has {found} signatures, {limit} are looked at: keep those that matter, or sign under a digest of \
          its own"
     )]
-    TooManySignatures { artifact: ArtifactDigest, found: usize, limit: usize },
+    TooManySignatures { artifact: Digest, found: usize, limit: usize },
     #[error("{artifact} has no acceptable signature: {}", Rejected(rejected))]
-    NoneAccepted { artifact: ArtifactDigest, rejected: Vec<RejectedSignature> },
+    NoneAccepted { artifact: Digest, rejected: Vec<RejectedSignature> },
 }
 
 /// A signature that does not count, and where it was found.

@@ -2,10 +2,10 @@ use jiff::Timestamp;
 use thiserror::Error;
 
 use super::{
-    digest::ArtifactDigest,
     excerpt::Excerpt,
     trusted_root::{REFRESH_COMMAND, RootDescription},
 };
+use crate::digest::Digest;
 
 /// Why one signature does not count. Each says what was looked for and what was found.
 #[derive(Clone, Debug, Error, Eq, PartialEq)]
@@ -20,7 +20,7 @@ pub enum Rejection {
     #[error("it uses something that cannot be checked: {problem}")]
     Unsupported { problem: Excerpt },
     #[error("it is about another artifact, {found}; copy the signatures of {artifact} with it")]
-    OtherArtifact { artifact: ArtifactDigest, found: Excerpt },
+    OtherArtifact { artifact: Digest, found: Excerpt },
     #[error("it states {predicate}, which is no signature of cosign: sign with `cosign sign`")]
     NotASignature { predicate: Excerpt },
     #[error("it was made with another key, {found}; looked for {expected}")]

@@ -11,7 +11,6 @@ use sigstore_verify::types::{
 };
 
 use super::{
-    digest::ArtifactDigest,
     excerpt::Excerpt,
     material::{Material, Signed},
     payload,
@@ -19,14 +18,11 @@ use super::{
     rejection::Rejection,
     signature::TagSignature,
 };
+use crate::digest::Digest;
 
 /// Reads a signature under a tag that has to be about `artifact`, as a bundle of the first version, which is made of
 /// the same parts.
-pub(super) fn read(
-    artifact: ArtifactDigest,
-    found: &TagSignature,
-    signers: &Signers,
-) -> Result<Material, Rejection> {
+pub(super) fn read(artifact: Digest, found: &TagSignature, signers: &Signers) -> Result<Material, Rejection> {
     found.check_sizes()?;
     let signature = match found.signature.as_deref().map(str::trim) {
         None | Some("") => return Err(Rejection::Stripped { what: "signature" }),

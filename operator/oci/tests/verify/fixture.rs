@@ -6,8 +6,8 @@ use std::{collections::BTreeMap, fs, path::Path};
 use data_encoding::BASE64;
 use jiff::Timestamp;
 use operator_oci::verify::{
-    Excerpt, Found, Policy, PublicKey, Refusal, Request, Signature, SignatureContent, TagSignature,
-    TransparencyLog, TrustRoot, Verified, verify,
+    Excerpt, Found, Policy, Proof, PublicKey, Refusal, Request, Signature, SignatureContent, TagSignature,
+    TransparencyLog, TrustRoot, verify,
 };
 use serde::Deserialize;
 
@@ -112,7 +112,7 @@ impl Fixture {
         })
     }
 
-    pub(crate) fn answer(&self, found: &Found) -> Result<Verified, Refusal> {
+    pub(crate) fn answer(&self, found: &Found) -> Result<Proof, Refusal> {
         self.answer_with(&self.policy(), &self.trusted_root(), found)
     }
 
@@ -121,7 +121,7 @@ impl Fixture {
         policy: &Policy,
         root: &TrustRoot,
         found: &Found,
-    ) -> Result<Verified, Refusal> {
+    ) -> Result<Proof, Refusal> {
         let artifact = self.artifact.parse().expect("digest");
         // The day is of the future seen from all signatures, and of the past seen from any machine.
         let now = self.now.unwrap_or_else(|| "2026-01-01T00:00:00Z".parse().expect("time"));
@@ -145,7 +145,7 @@ pub(crate) fn folder() -> std::path::PathBuf {
 }
 
 /// The word for an answer.
-pub(crate) fn word(answer: &Result<Verified, Refusal>) -> &'static str {
+pub(crate) fn word(answer: &Result<Proof, Refusal>) -> &'static str {
     match answer {
         Ok(_) => "Verified",
         Err(refusal) => refusal.reason(),

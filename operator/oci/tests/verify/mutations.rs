@@ -2,7 +2,7 @@
 
 use crate::fixture::{Fixture, folder, located};
 use operator_oci::verify::{
-    Found, Pattern, Policy, PublicKey, SignatureContent, TagSignature, TrustRoot, Verified,
+    Found, Pattern, Policy, Proof, PublicKey, SignatureContent, TagSignature, TrustRoot,
 };
 use proptest::{collection, prelude::*, sample};
 use rstest::rstest;
@@ -12,7 +12,7 @@ struct Judge {
     fixture: Fixture,
     policy: Policy,
     root: TrustRoot,
-    original: Verified,
+    original: Proof,
 }
 
 impl Judge {
@@ -27,7 +27,7 @@ impl Judge {
         let found = Found { signatures: vec![located(content)], ..Found::default() };
         match self.fixture.answer_with(&self.policy, &self.root, &found) {
             Ok(verified) => {
-                assert_eq!(verified.artifact(), self.original.artifact());
+                assert_eq!(verified.subject(), self.original.subject());
                 assert_eq!(verified.signer(), self.original.signer());
                 // A log that proves that it has a signature need not prove since when.
                 assert!(verified.signed_at().is_none_or(|time| Some(time) == self.original.signed_at()));
