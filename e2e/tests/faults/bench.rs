@@ -29,8 +29,8 @@ static TURN: Turn<()> = Turn::const_new(());
 /// Components of the first spec; the second has no notification-controller.
 pub(crate) const ALL: [&str; 4] =
     ["source-controller", "kustomize-controller", "helm-controller", "notification-controller"];
-/// How often an operator is started before something is wrong.
-const MOST_STARTS: usize = 20;
+/// How often an operator is started before something is wrong: more often than a life has writes.
+const MOST_STARTS: usize = 200;
 /// How many requests a message shows.
 const SHOWN: usize = 12;
 

@@ -54,6 +54,41 @@ async fn a_crash_at_any_write_changes_nothing_in_the_end() {
     assert!(fatal.is_empty(), "a crash changed something, see above:\n{}", fatal.join("\n"));
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_operator_that_dies_after_each_write_of_its_life_repeats_none() {
+    let bench = Bench::start().await;
+    let expected = faultless(&bench).await;
+    drop(bench);
+    let bench = Bench::start().await;
+    let crashes = Arc::new(Mutex::new(BTreeSet::new()));
+    bench.proxy.set_rule(crash_once_at_each(&bench, crashes.clone()));
+    let life = live(&bench).await;
+    let crashes = crashes.lock().unwrap().len();
+    let written: BTreeSet<String> = expected.writes().map(|record| record.request.to_string()).collect();
+    assert!(crashes >= written.len(), "{crashes} crashes at {} kinds of writes", written.len());
+    let differences = expected.differences(&life);
+    assert!(differences.is_empty(), "after {crashes} crashes:\n{differences}");
+}
+
+/// The rule that kills the operator when a write is stored and before it knows, once at each kind of write.
+fn crash_once_at_each(
+    bench: &Bench,
+    crashes: Arc<Mutex<BTreeSet<String>>>,
+) -> impl Fn(Moment, &Record) -> Option<Fault> + use<> {
+    let operators = bench.operators.clone();
+    move |moment, record| {
+        let is_write = moment == Moment::Committed && record.is_effective() && !record.request.is_lease();
+        if !is_write || !crashes.lock().unwrap().insert(record.request.to_string()) {
+            return None;
+        }
+        let operator = operators.current();
+        Some(Fault::Crash(Fault::action(move || async move {
+            operator.kill();
+            operator.wait_for_exit(LONG).await.unwrap();
+        })))
+    }
+}
+
 /// One life with one crash.
 async fn survive(point: Point, expected: &Life) -> Duration {
     let bench = Bench::start().await;

@@ -39,8 +39,9 @@ fn row(measure: &str, value: &str, bar: &str) {
 
 /// The binary that the one argument names.
 fn binary() -> Result<PathBuf, Box<dyn Error>> {
-    let binary = env::args_os().nth(1).map(PathBuf::from).filter(|binary| binary.is_file());
-    Ok(binary.ok_or("usage: bench BINARY; `make bench` builds the binary and names it")?)
+    let binary =
+        env::args_os().nth(1).ok_or("usage: bench BINARY; `make bench` builds the binary and names it")?;
+    fs::canonicalize(&binary).map_err(|error| format!("{}: {error}", binary.display()).into())
 }
 
 fn megabytes(bytes: u64) -> String {
