@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Builds programs that tests use into a cache outside the tree, once.
 #
-# Usage: build.sh helm | crane | cosign | cosign-legacy | flux-controllers | node
+# Usage: build.sh helm | crane | registry | cosign | cosign-legacy | flux-controllers | node
 #
 #   helm              Helm
 #   crane             pushes images to registries, and is one
+#   registry          a registry in memory that knows what refers to an artifact
 #   cosign            signs artifacts, as bundles that refer to them
 #   cosign-legacy     signs artifacts, under a tag that is made of their digest
 #   flux-controllers  source-controller, kustomize-controller and helm-controller of Flux 2.9.5
@@ -23,6 +24,8 @@ helm() { go_install helm "helm.sh/helm/v4/cmd/helm@$1" "-X helm.sh/helm/v4/inter
 crane() { go_install crane "github.com/google/go-containerregistry/cmd/crane@$1" ""; }
 
 cosign() { go_install cosign "github.com/sigstore/cosign/$1/cmd/cosign@$2" ""; }
+
+registry() { go_build registry . ""; }
 
 # They run in images that hold nothing else, so they must not need a libc.
 flux_controllers() {
@@ -64,6 +67,12 @@ cosign-legacy)
     what="cosign 2, which signs artifacts the old way: about 4 minutes on 2 cores the first time"
     echo "$(once cosign-legacy cosign v2 v2.6.5)/cosign"
     ;;
+registry)
+    cd "$here/../registry"
+    what="a registry for tests: about 20 seconds the first time"
+    inputs=(main.go go.mod go.sum)
+    echo "$(once registry registry)/registry"
+    ;;
 flux-controllers)
     cd "$here/../flux-controllers"
     what="the controllers of Flux 2.9.5: about 6 minutes on 2 cores the first time"
@@ -79,7 +88,7 @@ node)
     once node node 1.36.3 v1.14.7
     ;;
 *)
-    echo "build.sh: program '${1:-}' is not known: use helm, crane, cosign, cosign-legacy, flux-controllers or node" >&2
+    echo "build.sh: program '${1:-}' is not known: use helm, crane, registry, cosign, cosign-legacy, flux-controllers or node" >&2
     exit 2
     ;;
 esac

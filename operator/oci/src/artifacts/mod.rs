@@ -144,6 +144,14 @@ impl Artifacts {
         Ok(Self { cache, limits, tokens: Arc::default(), client: Mutex::default() })
     }
 
+    /// The repository of the reference, to read more of it than its files, within the limits of one artifact.
+    ///
+    /// # Errors
+    /// When certificates or the address cannot be used. Nothing is asked yet.
+    pub fn repository(&self, request: &ArtifactRequest) -> Result<Remote, FetchError> {
+        self.connect(request, Deadline::after(self.limits.time))
+    }
+
     /// What the reference is now. Nothing is pulled.
     ///
     /// # Errors
