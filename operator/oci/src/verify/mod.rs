@@ -5,8 +5,10 @@
 //! signature is about, who may have made it and when it counts are decided here.
 
 mod bundle;
+mod cosign;
 mod excerpt;
 mod explain;
+mod gather;
 mod identities;
 mod key;
 mod keys;
@@ -25,6 +27,7 @@ mod trusted_root;
 
 use jiff::Timestamp;
 
+pub use cosign::Cosign;
 pub use excerpt::Excerpt;
 pub use key::{KeyError, PublicKey};
 pub use pattern::{Pattern, PatternError};
@@ -39,6 +42,9 @@ pub use trusted_root::{REFRESH_COMMAND, RootDescription, TrustRoot, TrustRootErr
 
 use crate::digest::Digest;
 use policy::Signers;
+
+/// Most signatures that are checked: as many as are looked at in both layouts.
+const MAX_CHECKED: usize = 2 * MAX_SIGNATURES;
 
 /// What is to be proven about an artifact.
 #[derive(Clone, Copy, Debug)]
@@ -63,7 +69,7 @@ pub fn verify(request: &Request<'_>, found: &Found) -> Result<Proof, Refusal> {
     let artifact = request.artifact;
     let mut rejected = Vec::new();
     // The newest comes last, and whoever signs again and again wants the newest to count.
-    for signature in found.signatures.iter().rev().take(MAX_SIGNATURES) {
+    for signature in found.signatures.iter().rev().take(MAX_CHECKED) {
         match judge(request, signature) {
             Ok(verified) => return Ok(verified),
             Err(rejection) => {
@@ -71,9 +77,9 @@ pub fn verify(request: &Request<'_>, found: &Found) -> Result<Proof, Refusal> {
             }
         }
     }
-    let number = found.signatures.len().saturating_add(found.left_out);
-    if number > MAX_SIGNATURES {
-        return Err(Refusal::TooManySignatures { artifact, found: number, limit: MAX_SIGNATURES });
+    let left_out = found.left_out.saturating_add(found.signatures.len().saturating_sub(MAX_CHECKED));
+    if left_out > 0 {
+        return Err(Refusal::TooManySignatures { artifact, checked: rejected.len(), left_out });
     }
     Err(if rejected.is_empty() {
         Refusal::NoSignature { artifact, looked_at: found.looked_at.clone() }
@@ -87,6 +93,12 @@ fn judge(request: &Request<'_>, signature: &Signature) -> Result<Proof, Rejectio
     let material = match &signature.content {
         SignatureContent::Tag(found) => tag::read(request.artifact, found, signers)?,
         SignatureContent::Bundle(json) => bundle::read(request.artifact, json)?,
+        SignatureContent::Unreadable(problem) => {
+            return Err(Rejection::Unreadable { problem: problem.clone() });
+        }
+        SignatureContent::TooLarge { what, size, limit } => {
+            return Err(Rejection::TooLarge { what, size: *size, unit: "bytes", limit: *limit });
+        }
     };
     let (signer, times) = match signers {
         Signers::Keys(keys) => {

@@ -1,3 +1,4 @@
+use sha2::{Digest as _, Sha256};
 use thiserror::Error;
 
 use super::{
@@ -85,6 +86,25 @@ impl Policy {
             })
             .collect::<Result<_, _>>()?;
         Ok(Self { signers: Signers::Identities(identities), transparency_log })
+    }
+}
+
+impl Policy {
+    /// Feeds all that it says to a hash.
+    pub(super) fn identify(&self, hasher: &mut Sha256) {
+        let mut add = |kind: u8, part: &[u8]| {
+            hasher.update([kind]);
+            hasher.update(part.len().to_be_bytes());
+            hasher.update(part);
+        };
+        add(0, &[u8::from(self.transparency_log == TransparencyLog::Ignored)]);
+        match &self.signers {
+            Signers::Keys(keys) => keys.iter().for_each(|key| add(1, key.der().as_bytes())),
+            Signers::Identities(identities) => identities.iter().for_each(|identity| {
+                add(2, identity.issuer.text().as_bytes());
+                add(3, identity.subject.text().as_bytes());
+            }),
+        }
     }
 }
 

@@ -15,10 +15,10 @@ pub enum Refusal {
     #[error("{artifact} is not signed: looked for signatures at {}", Places(looked_at))]
     NoSignature { artifact: Digest, looked_at: Vec<Excerpt> },
     #[error(
-        "{artifact} has {found} signatures, {limit} are looked at: keep those that matter, or sign under a digest of \
-         its own"
+        "none of the {checked} newest signatures of {artifact} is acceptable, and {left_out} more were not looked at: \
+         remove those that do not matter"
     )]
-    TooManySignatures { artifact: Digest, found: usize, limit: usize },
+    TooManySignatures { artifact: Digest, checked: usize, left_out: usize },
     #[error("{artifact} has no acceptable signature: {}", Rejected(rejected))]
     NoneAccepted { artifact: Digest, rejected: Vec<RejectedSignature> },
 }

@@ -1,7 +1,7 @@
 use super::{excerpt::Excerpt, rejection::Rejection};
 
-/// Most signatures of one artifact that are looked at: each costs a few milliseconds and up to 1 MiB, and whoever may
-/// push can add more.
+/// Most signatures of one artifact in one layout that are looked at: each costs a few milliseconds and up to 1 MiB, and
+/// whoever may push can add more.
 pub const MAX_SIGNATURES: usize = 32;
 /// Largest bundle, in bytes. cosign's have 4 to 10 KB.
 pub const MAX_BUNDLE_BYTES: usize = 1 << 20;
@@ -21,6 +21,17 @@ pub struct Found {
     pub left_out: usize,
 }
 
+impl Found {
+    /// This and what was found elsewhere.
+    #[must_use]
+    pub(super) fn and(mut self, mut other: Self) -> Self {
+        self.looked_at.append(&mut other.looked_at);
+        self.signatures.append(&mut other.signatures);
+        self.left_out = self.left_out.saturating_add(other.left_out);
+        self
+    }
+}
+
 /// A signature as it lies in a registry. Nothing in it is believed.
 #[derive(Clone, Debug)]
 pub struct Signature {
@@ -37,6 +48,17 @@ pub enum SignatureContent {
     Tag(TagSignature),
     /// A Sigstore bundle in JSON, which refers to the artifact.
     Bundle(Vec<u8>),
+    /// Something where a signature should be.
+    Unreadable(Excerpt),
+    /// A signature that was not fetched.
+    TooLarge {
+        /// Which part of it is too large.
+        what: &'static str,
+        /// How large it says to be, in bytes.
+        size: usize,
+        /// How large it may be, in bytes.
+        limit: usize,
+    },
 }
 
 /// A layer of the image under the tag `sha256-<digest>.sig`, with the annotations of its descriptor.

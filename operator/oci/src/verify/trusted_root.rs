@@ -10,6 +10,7 @@ use sigstore_verify::{
 use thiserror::Error;
 
 use super::excerpt::Excerpt;
+use crate::digest::Digest;
 
 /// Largest `trusted_root.json`, in bytes. The one of Sigstore has 7 KB, that of GitHub 31 KB.
 const MAX_ROOT_BYTES: usize = 256 << 10;
@@ -30,6 +31,7 @@ pub const REFRESH_COMMAND: &str = "cosign initialize && kubectl create secret ge
 pub struct TrustRoot {
     pub(super) verifier: Verifier,
     pub(super) description: RootDescription,
+    digest: Digest,
 }
 
 /// What messages say about a trusted root.
@@ -92,9 +94,16 @@ impl TrustRoot {
             return Err(TrustRootError::Unusable { origin, problem: Excerpt::of(&error.to_string()) });
         }
         match Verifier::new(&root) {
-            Ok(verifier) => Ok(Self { verifier, description: RootDescription { origin, date } }),
+            Ok(verifier) => {
+                Ok(Self { verifier, description: RootDescription { origin, date }, digest: Digest::of(json) })
+            }
             Err(error) => Err(TrustRootError::Unusable { origin, problem: Excerpt::of(&error.to_string()) }),
         }
+    }
+
+    /// The digest of the file.
+    pub(super) fn digest(&self) -> Digest {
+        self.digest
     }
 
     /// What it is and how old.

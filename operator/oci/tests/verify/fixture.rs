@@ -72,6 +72,10 @@ impl Fixture {
         Self::read(&folder().join(format!("{name}.json")))
     }
 
+    pub(crate) fn artifact(&self) -> operator_oci::Digest {
+        self.artifact.parse().expect("digest")
+    }
+
     pub(crate) fn trusted_root(&self) -> TrustRoot {
         match self.root.as_str() {
             "embedded" => TrustRoot::embedded().expect("embedded root"),
@@ -122,7 +126,7 @@ impl Fixture {
         root: &TrustRoot,
         found: &Found,
     ) -> Result<Proof, Refusal> {
-        let artifact = self.artifact.parse().expect("digest");
+        let artifact = self.artifact();
         // The day is of the future seen from all signatures, and of the past seen from any machine.
         let now = self.now.unwrap_or_else(|| "2026-01-01T00:00:00Z".parse().expect("time"));
         verify(&Request { artifact, policy, root, now }, found)

@@ -6,3 +6,5 @@ mod answers;
 mod fixture;
 mod mutations;
 mod patterns;
+mod registry;
+mod shelf;
