@@ -19,6 +19,8 @@ use crate::{
 
 /// The kinds of bundles: `application/vnd.dev.sigstore.bundle.v0.3+json`, and older ones.
 const BUNDLE_TYPE: &str = "application/vnd.dev.sigstore.bundle";
+/// What some registries name instead: the kind of the manifest's configuration, and bundles have none.
+const EMPTY_TYPE: &str = "application/vnd.oci.empty.v1+json";
 /// The kind of a layer under a tag that is a signature.
 const PAYLOAD_TYPE: &str = "application/vnd.dev.cosign.simplesigning.v1+json";
 /// Bytes of all signatures that are kept at once. 32 of cosign take less than 1 MiB.
@@ -40,8 +42,7 @@ impl<'a> Gatherer<'a> {
     pub(super) async fn bundles(&mut self) -> Result<Found, RegistryError> {
         let artifact = self.artifact;
         let mut referrers = self.repository.referrers(&artifact).await?;
-        // A registry that does not say what kind of thing refers to the artifact leaves it to the manifest to tell.
-        referrers.retain(|one| one.artifact_type.is_empty() || one.artifact_type.starts_with(BUNDLE_TYPE));
+        referrers.retain(|referrer| may_be_bundle(&referrer.artifact_type));
         let looked_at = vec![Excerpt::of(&format!("what refers to {artifact}"))];
         let mut found = Found { looked_at, ..Found::default() };
         for referrer in newest(&referrers, &mut found.left_out) {
@@ -114,6 +115,11 @@ impl<'a> Gatherer<'a> {
             Err(error) => Err(error),
         }
     }
+}
+
+/// A registry that does not say what kind of thing refers to the artifact leaves it to the manifest to tell.
+fn may_be_bundle(kind: &str) -> bool {
+    kind.is_empty() || kind == EMPTY_TYPE || kind.starts_with(BUNDLE_TYPE)
 }
 
 fn bundle_layer(manifest: &RawManifest) -> Result<Option<Descriptor>, Excerpt> {

@@ -7,3 +7,4 @@ mod layout;
 mod pki;
 mod programs;
 mod referrers;
+mod signatures;

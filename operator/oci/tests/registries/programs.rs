@@ -108,6 +108,70 @@ pub(crate) async fn registry_with_referrers() -> Registry {
     Registry { address, _child: child }
 }
 
+/// A registry of crane's, which does not know what refers to an artifact.
+pub(crate) async fn registry_without_referrers() -> Registry {
+    let mut command = AsyncCommand::new(build("crane"));
+    let mut child = command
+        .args(["registry", "serve", "--address", "127.0.0.1:0"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let address = address(child.stderr.take().unwrap(), |line| {
+        let (_, port) = line.split_once("serving on port ")?;
+        Some(format!("127.0.0.1:{}", port.trim()))
+    })
+    .await;
+    Registry { address, _child: child }
+}
+
+/// The two generations of cosign.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Cosign {
+    /// Signs under a tag that is made of the digest.
+    Two,
+    /// Signs by a bundle that refers to the artifact.
+    Three,
+}
+
+impl Cosign {
+    /// Makes a pair of keys in a folder.
+    pub(crate) fn generate_keys(folder: &Path, name: &str) {
+        let prefix = folder.join(name);
+        run_cosign(
+            Self::Three,
+            folder,
+            &["generate-key-pair", "--output-key-prefix", &prefix.to_string_lossy()],
+        );
+    }
+
+    /// Signs with the key of that name, and with no service at all.
+    pub(crate) fn sign(self, folder: &Path, name: &str, artifact: &str) {
+        let key = folder.join(format!("{name}.key")).to_string_lossy().into_owned();
+        let services = folder.join("services.json");
+        fs::write(&services, r#"{"mediaType":"application/vnd.dev.sigstore.signingconfig.v0.2+json"}"#)
+            .unwrap();
+        let services = services.to_string_lossy().into_owned();
+        let without_services = match self {
+            Self::Two => vec!["--tlog-upload=false"],
+            Self::Three => vec!["--signing-config", &services],
+        };
+        let arguments = [vec!["sign", "--yes", "--key", &key], without_services, vec![artifact]];
+        run_cosign(self, folder, &arguments.concat());
+    }
+}
+
+fn run_cosign(cosign: Cosign, home: &Path, arguments: &[&str]) {
+    let program = match cosign {
+        Cosign::Two => "cosign-legacy",
+        Cosign::Three => "cosign",
+    };
+    let mut command = Command::new(build(program));
+    let output = command.args(arguments).env("HOME", home).env("COSIGN_PASSWORD", "").output().unwrap();
+    assert!(output.status.success(), "{program} {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
 /// Runs crane, whose settings are in a folder.
 pub(crate) fn crane(settings: &Path, authority: Option<&Path>, arguments: &[&str]) -> String {
     let mut command = Command::new(build("crane"));
