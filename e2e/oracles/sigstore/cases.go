@@ -224,7 +224,15 @@ func (s *suite) keys() {
 		s.bundle("key-logged-"+algorithm, "the second of two keys, with the log", "Verified", keys, order{key: key}, nil)
 		s.tag("tag-key-logged-"+algorithm, "the second of two keys, with the log", "Verified", keys, order{key: key}, nil)
 	}
-	key := newKey("")
+	for name, algorithm := range map[string]string{"ed25519": "ed25519", "pss": "rsa"} {
+		key := newKey(algorithm)
+		keys := policy{Keys: []string{publicPEM(key.Public())}, IgnoreTlog: true}
+		s.bundle("key-unlogged-"+name, "a way to sign that cosign has with some keys and services", "Verified", keys,
+			order{key: key, pss: name == "pss"}, func(b object) { at(b, "verificationMaterial")["tlogEntries"] = []any{} })
+	}
+	key := newKey("ed25519")
+	s.bundle("key-logged-ed25519", "a key of Ed25519, with the log", "Verified", policy{Keys: []string{publicPEM(key.Public())}}, order{key: key}, nil)
+	key = newKey("")
 	own := policy{Keys: []string{publicPEM(key.Public())}}
 	s.bundle("key-other-entry", "the log entry of another signature", "OtherLogEntry", own, order{key: key}, func(b object) {
 		other := s.service.bundle(order{key: key, artifact: another})

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto"
+	"crypto/rsa"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -64,11 +65,15 @@ func alternatives(all policy) []alternative {
 	for _, text := range all.Keys {
 		key := must(cryptoutils.UnmarshalPEMToPublicKey([]byte(text)))
 		// cosign's own releases differ in the hash that goes with a key.
-		for _, verifier := range []signature.Verifier{
+		verifiers := []signature.Verifier{
 			must(signature.LoadDefaultVerifier(key)),
 			must(signature.LoadDefaultVerifier(key, options.WithED25519ph())),
 			must(signature.LoadVerifier(key, crypto.SHA256)),
-		} {
+		}
+		if key, ok := key.(*rsa.PublicKey); ok {
+			verifiers = append(verifiers, must(signature.LoadRSAPSSVerifier(key, crypto.SHA256, nil)))
+		}
+		for _, verifier := range verifiers {
 			single = append(single, alternative{all, verifier})
 		}
 	}

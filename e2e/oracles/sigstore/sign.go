@@ -5,6 +5,7 @@ import (
 	"crypto"
 	"crypto/ed25519"
 	"crypto/rand"
+	"crypto/rsa"
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/base64"
@@ -25,6 +26,7 @@ type order struct {
 	key       crypto.Signer // instead of an identity
 	artifact  string
 	message   bool // a message signature instead of a statement
+	pss       bool // the other padding of RSA
 	predicate string
 	logged    time.Duration // after the certificate was issued
 	stamped   time.Duration
@@ -79,7 +81,7 @@ func (s *service) sign(order order) (signature []byte, material, content, entry 
 	} else {
 		payload := statement(order)
 		encoded := fmt.Appendf(nil, "DSSEv1 28 application/vnd.in-toto+json %d %s", len(payload), payload)
-		signature = signBytes(key, encoded)
+		signature = signBytes(key, encoded, order.pss)
 		content = object{"dsseEnvelope": envelope(payload, signature)}
 		body = envelopeRecord(payload, signature, verifier)
 		if order.tiles {
@@ -113,13 +115,16 @@ func envelope(payload, signature []byte) object {
 	}
 }
 
-func signBytes(key crypto.Signer, message []byte) []byte {
+func signBytes(key crypto.Signer, message []byte, pss bool) []byte {
 	if _, ok := key.Public().(ed25519.PublicKey); ok {
 		return must(key.Sign(rand.Reader, message, crypto.Hash(0)))
 	}
 	hash := hashFor(key)
 	hasher := hash.New()
 	hasher.Write(message)
+	if pss {
+		return must(key.Sign(rand.Reader, hasher.Sum(nil), &rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash, Hash: hash}))
+	}
 	return must(key.Sign(rand.Reader, hasher.Sum(nil), hash))
 }
 

@@ -87,7 +87,7 @@ fn check_identity(result: &VerificationResult, identities: &[Identity]) -> Resul
 }
 
 fn describe(identities: &[Identity]) -> String {
-    alternatives(identities.iter().map(|identity| {
-        format!("issuer {} with subject {}", identity.issuer.text(), identity.subject.text())
+    alternatives(identities.iter().map(|Identity { issuer, subject }| {
+        format!("issuer {} with subject {}", Excerpt::of(issuer.text()), Excerpt::of(subject.text()))
     }))
 }

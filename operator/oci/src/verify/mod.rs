@@ -38,7 +38,7 @@ pub use rejection::Rejection;
 pub use signature::{
     Found, MAX_BUNDLE_BYTES, MAX_PAYLOAD_BYTES, MAX_SIGNATURES, Signature, SignatureContent, TagSignature,
 };
-pub use trusted_root::{REFRESH_COMMAND, RootDescription, TrustRoot, TrustRootError};
+pub use trusted_root::{REFRESH_COMMAND, REFRESHED_FILE, RootDescription, TrustRoot, TrustRootError};
 
 use crate::digest::Digest;
 use policy::Signers;

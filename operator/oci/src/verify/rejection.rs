@@ -3,7 +3,7 @@ use thiserror::Error;
 
 use super::{
     excerpt::Excerpt,
-    trusted_root::{REFRESH_COMMAND, RootDescription},
+    trusted_root::{REFRESH_COMMAND, REFRESHED_FILE, RootDescription},
 };
 use crate::digest::Digest;
 
@@ -64,8 +64,9 @@ pub enum Rejection {
     #[error("it says that it was signed at {time}, and now is {now}: is the clock of this node right?")]
     FromTheFuture { time: Timestamp, now: Timestamp },
     #[error(
-        "it was signed on {signed}, and {root} is older and does not know who vouches for it: {problem}. Get the \
-         present root with `{REFRESH_COMMAND}` and name that Secret in trustedRootSecretRef"
+        "it was signed on {signed}, and {root} is older and does not know who vouches for it: {problem}. Run \
+         `{REFRESH_COMMAND}` and store {REFRESHED_FILE} as trusted_root.json in the Secret that trustedRootSecretRef \
+         names"
     )]
     RootTooOld { root: RootDescription, signed: String, problem: Excerpt },
 }

@@ -23,9 +23,10 @@ const EMBEDDED: &str = include_str!("trusted_root.json");
 /// The day on which the package was released that the embedded root was taken from.
 const EMBEDDED_DATE: &str = "2026-11-05T00:00:00Z";
 
-/// What gets the trusted root of today, and what its file is to be put into.
-pub const REFRESH_COMMAND: &str = "cosign initialize && kubectl create secret generic sigstore-trusted-root \
-     --from-file=trusted_root.json=$HOME/.sigstore/root/tuf-repo-cdn.sigstore.dev/targets/trusted_root.json";
+/// What gets the trusted root of today, by the update framework.
+pub const REFRESH_COMMAND: &str = "cosign initialize";
+/// Where the command puts it.
+pub const REFRESHED_FILE: &str = "~/.sigstore/root/tuf-repo-cdn.sigstore.dev/targets/trusted_root.json";
 
 /// Whom to believe: certificate authorities, transparency logs and timestamp authorities.
 pub struct TrustRoot {
@@ -47,7 +48,9 @@ pub struct RootDescription {
 pub enum TrustRootError {
     #[error("{origin} has {bytes} bytes, a trusted root has at most {MAX_ROOT_BYTES}")]
     TooLong { origin: String, bytes: usize },
-    #[error("{origin} is no trusted root in JSON, as `{REFRESH_COMMAND}` stores it: {problem}")]
+    #[error(
+        "{origin} is no trusted root in JSON, as `{REFRESH_COMMAND}` writes it to {REFRESHED_FILE}: {problem}"
+    )]
     Syntax { origin: String, problem: Excerpt },
     #[error("{origin} lists {count} {what}, {MAX_MEMBERS} are allowed")]
     TooMany { origin: String, what: &'static str, count: usize },

@@ -4,6 +4,7 @@
 
 mod answers;
 mod fixture;
+mod inputs;
 mod mutations;
 mod patterns;
 mod registry;

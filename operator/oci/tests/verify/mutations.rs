@@ -1,11 +1,14 @@
 //! Whatever happens to a signature, it is refused or says what it said before, and nothing panics.
 
-use crate::fixture::{Fixture, folder, located};
+use std::sync::LazyLock;
+
 use operator_oci::verify::{
     Found, Pattern, Policy, Proof, PublicKey, SignatureContent, TagSignature, TrustRoot,
 };
 use proptest::{collection, prelude::*, sample};
 use rstest::rstest;
+
+use crate::fixture::{Fixture, folder, located};
 
 /// Asks about `content` in the place of the signature of `fixture`, and compares with the answer to that.
 struct Judge {
@@ -108,18 +111,21 @@ fn every_truncated_bundle_is_refused() {
     }
 }
 
+static PLAIN: LazyLock<Judge> = LazyLock::new(|| Judge::of("identity-p256"));
+static STAMPED: LazyLock<Judge> = LazyLock::new(|| Judge::of("identity-stamped"));
+static TAG: LazyLock<Judge> = LazyLock::new(|| Judge::of("tag-identity"));
+
 proptest! {
     #[test]
     fn several_changes_at_once_are_refused_or_without_effect(
         changes in collection::vec((any::<sample::Index>(), any::<u8>()), 1..8),
     ) {
-        let judge = Judge::of("identity-stamped");
-        let mut bundle = judge.bundle();
+        let mut bundle = STAMPED.bundle();
         for (index, byte) in changes {
             let index = index.index(bundle.len());
             bundle[index] = byte;
         }
-        judge.accepts(SignatureContent::Bundle(bundle));
+        STAMPED.accepts(SignatureContent::Bundle(bundle));
     }
 
     #[test]
@@ -132,31 +138,29 @@ proptest! {
         ]),
         other in sample::select(vec!["other-artifact", "late", "provenance", "other-log", "identity-stamped"]),
     ) {
-        let judge = Judge::of("identity-p256");
         let other = Fixture::named(other);
-        let mut bundle: serde_json::Value = serde_json::from_slice(&judge.bundle()).expect("JSON");
+        let mut bundle: serde_json::Value = serde_json::from_slice(&PLAIN.bundle()).expect("JSON");
         let part = other.signatures.first().and_then(|signature| signature.bundle.as_ref());
         let part = part.and_then(|bundle| bundle.pointer(pointer)).cloned().unwrap_or_default();
         let Some(place) = bundle.pointer_mut(pointer) else { return Ok(()) };
         let is_same = *place == part;
         *place = part;
-        let accepted = judge.accepts(SignatureContent::Bundle(serde_json::to_vec(&bundle).expect("JSON")));
+        let accepted = PLAIN.accepts(SignatureContent::Bundle(serde_json::to_vec(&bundle).expect("JSON")));
         prop_assert_eq!(accepted, is_same);
     }
 
     #[test]
     fn no_bytes_make_anything_panic(bytes in collection::vec(any::<u8>(), 0..300), text in ".{0,200}") {
-        let judge = Judge::of("identity-p256");
-        prop_assert!(!judge.accepts(SignatureContent::Bundle(bytes.clone())));
+        prop_assert!(!PLAIN.accepts(SignatureContent::Bundle(bytes.clone())));
         let tag = TagSignature {
-            payload: Judge::of("tag-identity").tag().payload,
+            payload: TAG.tag().payload,
             signature: Some(text.clone()),
             certificate: Some(text.clone()),
             chain: Some(text.clone()),
             log_entry: Some(text.clone()),
             timestamp: Some(text.clone()),
         };
-        prop_assert!(!judge.accepts(SignatureContent::Tag(tag)));
+        prop_assert!(!PLAIN.accepts(SignatureContent::Tag(tag)));
         prop_assert!(TrustRoot::from_json("noise", &bytes).is_err());
         prop_assert!(PublicKey::from_pem("noise", &bytes).is_err());
         let _ = Pattern::parse(&text).map(|pattern| pattern.matches(&text));
@@ -164,12 +168,11 @@ proptest! {
 
     #[test]
     fn a_changed_trusted_root_is_refused_or_used_without_a_panic(index in any::<sample::Index>(), byte in any::<u8>()) {
-        let fixture = Fixture::named("identity-stamped");
         let mut json = std::fs::read(folder().join("roots/root.json")).expect("root");
         let index = index.index(json.len());
         json[index] = byte;
         if let Ok(root) = TrustRoot::from_json("a changed root", &json) {
-            let _ = fixture.answer_with(&fixture.policy(), &root, &fixture.found());
+            let _ = STAMPED.fixture.answer_with(&STAMPED.policy, &root, &STAMPED.fixture.found());
         }
     }
 }
