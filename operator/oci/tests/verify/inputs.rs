@@ -109,7 +109,7 @@ fn two_keys_in_one_file_are_refused_since_only_one_would_count() {
     let pem = "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n".repeat(2);
     let message = PublicKey::from_pem("own.pub", pem.as_bytes()).expect_err("an error").to_string();
     assert_eq!(message, "own.pub holds more than one key: give each a file of its own");
-    let message = PublicKey::from_pem("own.pub", &[b'a'; 20_000]).expect_err("an error").to_string();
+    let message = PublicKey::from_pem("own.pub", &vec![b'a'; 20_000]).expect_err("an error").to_string();
     assert_eq!(message, "own.pub has 20000 bytes, a public key has at most 16384");
 }
 
