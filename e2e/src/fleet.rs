@@ -80,10 +80,10 @@ impl Fleet {
         self.git.commit(REPOSITORY, BRANCH, files).await
     }
 
-    /// The program of Helm, for scripts.
+    /// Helm, for scripts.
     #[must_use]
-    pub fn helm_program(&self) -> &Path {
-        self.helm.program()
+    pub fn helm_itself(&self) -> &Helm {
+        &self.helm
     }
 
     /// Installs or upgrades the chart of the operator, and waits for its pod.
@@ -137,7 +137,7 @@ impl Fleet {
         if arguments.first() != Some(&"uninstall") {
             all.push("--create-namespace");
         }
-        self.helm.run(&self.plane, &all, input).await
+        self.helm.run(self.plane.kubeconfig(), &all, input).await
     }
 }
 

@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::process::{Output, Stdio};
+use std::process::Output;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,10 +17,11 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tempfile::TempDir;
-use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpListener;
 use tokio::process::Command;
 use tokio::task::{AbortHandle, JoinSet};
+
+use crate::command::{isolated, run};
 
 /// One answer of `git http-backend`, and one command on a repository.
 const GIT_DEADLINE: Duration = Duration::from_mins(1);
@@ -143,13 +144,13 @@ fn write(path: &Path, content: &str) -> Result<(), GitError> {
     std::fs::write(path, content).map_err(failed)
 }
 
-/// Runs git without the settings of whoever runs the tests, and gives what it printed.
+/// Runs git in a folder, and gives what it printed.
 async fn git(folder: &Path, arguments: &[&str]) -> Result<String, GitError> {
     let names = ["GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"];
-    let mut command = Command::new("git");
-    command.args(arguments).envs(names.map(|name| (name, "bed@example.com")));
+    let mut command = command();
+    command.args(arguments).envs(names.map(|name| (name, "bed@example.com"))).current_dir(folder);
     let words = || arguments.join(" ");
-    let output = run(isolated(command.current_dir(folder)), &[])
+    let output = run(&mut command, &[], GIT_DEADLINE)
         .await
         .map_err(|source| GitError::Run { arguments: words(), source })?;
     if output.status.success() {
@@ -159,26 +160,11 @@ async fn git(folder: &Path, arguments: &[&str]) -> Result<String, GitError> {
     Err(GitError::Refused { arguments: words(), message })
 }
 
-fn isolated(command: &mut Command) -> &mut Command {
-    command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null")
-}
-
-async fn run(command: &mut Command, input: &[u8]) -> io::Result<Output> {
-    let mut child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()?;
-    let stdin = child.stdin.take();
-    let write = async {
-        if let Some(mut stdin) = stdin {
-            // A command that does not read its input closes it, which is no failure.
-            let _ = stdin.write_all(input).await;
-        }
-    };
-    let work = async { tokio::join!(write, child.wait_with_output()).1 };
-    tokio::time::timeout(GIT_DEADLINE, work).await.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+/// Git without the settings of whoever runs the tests.
+fn command() -> Command {
+    let mut command = isolated("git");
+    command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null");
+    command
 }
 
 async fn accept(listener: TcpListener, folder: Arc<Path>) {
@@ -212,7 +198,7 @@ async fn ask(folder: &Path, request: Request<Incoming>) -> io::Result<Output> {
     let (head, body) = request.into_parts();
     let body = body.collect().await.map_err(io::Error::other)?.to_bytes();
     let text = |name| head.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let mut command = Command::new("git");
+    let mut command = command();
     command
         .arg("http-backend")
         .env("GIT_PROJECT_ROOT", folder)
@@ -224,7 +210,7 @@ async fn ask(folder: &Path, request: Request<Incoming>) -> io::Result<Output> {
         .env("CONTENT_LENGTH", body.len().to_string())
         .env("HTTP_CONTENT_ENCODING", text("content-encoding"))
         .env("GIT_PROTOCOL", text("git-protocol"));
-    run(isolated(&mut command), &body).await
+    run(&mut command, &body, GIT_DEADLINE).await
 }
 
 /// The answer that a program wrote: lines of headers, an empty line, the body.

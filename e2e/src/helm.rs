@@ -1,14 +1,17 @@
 //! A real Helm, built when it is missing.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 use tempfile::TempDir;
 
-use crate::{BedError, ControlPlane, programs};
+use crate::command::{self, isolated};
+use crate::{BedError, programs};
 
-/// Helm without the settings of whoever runs the tests, and without a cluster until one is named.
+/// Longer than any `--timeout` that it is given.
+const DEADLINE: Duration = Duration::from_mins(15);
+
+/// Helm without the settings of whoever runs the tests.
 #[derive(Debug)]
 pub struct Helm {
     program: PathBuf,
@@ -49,49 +52,26 @@ impl Helm {
         &self.program
     }
 
-    /// A command of Helm that knows no cluster.
-    #[must_use]
-    pub fn command(&self) -> Command {
-        let mut command = Command::new(&self.program);
-        for name in ["HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME", "HELM_PLUGINS"] {
-            command.env(name, self.home.path().join(name));
-        }
-        command.env("KUBECONFIG", self.home.path().join("absent"));
-        command
-    }
-
     /// Runs Helm against a cluster as its administrator, with a text as its input, and gives what it printed.
-    /// It runs in a thread of its own: what it waits for may be played by this process.
     ///
     /// # Errors
     /// [`HelmError`] with what it said.
-    pub async fn run(
-        &self,
-        plane: &ControlPlane,
-        arguments: &[&str],
-        input: &str,
-    ) -> Result<String, HelmError> {
-        let mut command = self.command();
-        command.env("KUBECONFIG", plane.kubeconfig()).args(arguments);
-        let input = input.to_owned();
-        let program = self.program.clone();
-        let ended = tokio::task::spawn_blocking(move || run(&mut command, &input)).await;
-        let output = ended.unwrap_or_else(|panic| Err(std::io::Error::other(panic)));
-        let output = output.map_err(|source| BedError::Run { program, source })?;
+    pub async fn run(&self, kubeconfig: &Path, arguments: &[&str], input: &str) -> Result<String, HelmError> {
+        let mut command = isolated(&self.program);
+        command.args(arguments).envs(self.folders()).env("KUBECONFIG", kubeconfig);
+        let output = command::run(&mut command, input.as_bytes(), DEADLINE).await;
+        let output = output.map_err(|source| BedError::Run { program: self.program.clone(), source })?;
         if output.status.success() {
             return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
         }
         let message = String::from_utf8_lossy(&output.stderr).trim().to_owned();
         Err(HelmError::Failed { arguments: arguments.join(" "), message })
     }
-}
 
-/// Runs a program with a text as its input.
-fn run(command: &mut Command, input: &str) -> std::io::Result<Output> {
-    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-    if let Some(mut stdin) = child.stdin.take() {
-        // A command that does not read its input closes it, which is no failure.
-        let _ = stdin.write_all(input.as_bytes());
+    /// The variables that keep it from the settings of whoever runs the tests.
+    #[must_use]
+    pub fn folders(&self) -> [(&'static str, PathBuf); 4] {
+        ["HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME", "HELM_PLUGINS"]
+            .map(|name| (name, self.home.path().join(name)))
     }
-    child.wait_with_output()
 }

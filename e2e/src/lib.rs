@@ -16,6 +16,7 @@
 //! Nothing outlives the process that started it: the kernel kills the programs, and a keeper removes the
 //! files, also when a test panics or is killed.
 
+pub mod command;
 mod error;
 mod external;
 mod fleet;

@@ -1,14 +1,14 @@
 //! A control plane: ours, or a cluster that somebody lends.
 
 use std::path::{Path, PathBuf};
-use std::process::{Output, Stdio};
+use std::process::Output;
 use std::time::Duration;
 
 use kube::Client;
 use kube::config::{Config, KubeConfigOptions, Kubeconfig};
-use tokio::io::AsyncWriteExt as _;
 use tokio::time::Instant;
 
+use crate::command::{isolated, run};
 use crate::external::{self, Lease};
 use crate::parts::{self, Folders};
 use crate::port::ReservedPort;
@@ -176,31 +176,13 @@ impl ControlPlane {
     /// [`BedError`] if it cannot be run or takes longer than 2 minutes. How it ended is for the caller to
     /// look at.
     pub async fn kubectl(&self, arguments: &[&str], input: &str) -> Result<Output, BedError> {
-        let failed = |source| BedError::Run { program: "kubectl".into(), source };
-        let mut child = tokio::process::Command::new("kubectl")
-            .args(arguments)
-            .env("KUBECONFIG", &self.kubeconfig)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()
-            .map_err(failed)?;
-        let stdin = child.stdin.take();
-        let write = async {
-            if let Some(mut stdin) = stdin {
-                // A command that does not read its input closes it, which is no failure.
-                let _ = stdin.write_all(input.as_bytes()).await;
-            }
-        };
-        let run = async { tokio::join!(write, child.wait_with_output()).1 };
-        tokio::time::timeout(KUBECTL_DEADLINE, run)
-            .await
-            .map_err(|_| BedError::TooLong {
-                step: format!("kubectl {}", arguments.join(" ")),
-                within: KUBECTL_DEADLINE,
-            })?
-            .map_err(failed)
+        let mut command = isolated("kubectl");
+        command.args(arguments).env("KUBECONFIG", &self.kubeconfig);
+        let output = run(&mut command, input.as_bytes(), KUBECTL_DEADLINE).await;
+        output.map_err(|source| BedError::Run {
+            program: format!("kubectl {}", arguments.join(" ")).into(),
+            source,
+        })
     }
 
     async fn start_parts(&mut self, programs: &Path, within: Duration) -> Result<(), BedError> {

@@ -13,7 +13,7 @@ mod image;
 mod status;
 mod worker;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -130,32 +130,64 @@ struct Running {
 async fn run(client: Client, shared: Arc<Shared>) {
     let pods: Api<Pod> = Api::all(client);
     let mut events = Box::pin(watcher::watcher(pods, watcher::Config::default()).default_backoff());
-    let mut running: HashMap<String, Running> = HashMap::new();
-    // Dropped with this future, it ends all workers, and they their processes.
-    let mut workers = JoinSet::new();
+    let mut crew = Crew { shared, running: HashMap::new(), listed: HashSet::new(), workers: JoinSet::new() };
     loop {
         tokio::select! {
             event = events.next() => match event {
-                Some(Ok(Event::Apply(pod) | Event::InitApply(pod))) => {
-                    let uid = pod.uid().unwrap_or_default();
-                    if let Some(known) = running.get(&uid) {
-                        let is_leaving = pod.metadata.deletion_timestamp.is_some();
-                        known.leaving.send_if_modified(|leaving| std::mem::replace(leaving, is_leaving) != is_leaving);
-                    } else if let Some(worker) = Worker::of(&shared, &pod) {
-                        let (leaving, left) = watch::channel(pod.metadata.deletion_timestamp.is_some());
-                        let task = workers.spawn(worker.work(left));
-                        running.insert(uid, Running { leaving, task });
-                    }
-                }
-                Some(Ok(Event::Delete(pod))) => {
-                    if let Some(gone) = running.remove(&pod.uid().unwrap_or_default()) {
-                        gone.task.abort();
-                    }
-                }
-                Some(Ok(Event::Init | Event::InitDone) | Err(_)) => {}
+                Some(Ok(event)) => crew.note(event),
+                Some(Err(_)) => {}
                 None => return,
             },
-            Some(_) = workers.join_next() => {}
+            Some(_) = crew.workers.join_next() => {}
+        }
+    }
+}
+
+/// The pods that run. Dropped, it ends all workers, and they their processes.
+struct Crew {
+    shared: Arc<Shared>,
+    running: HashMap<String, Running>,
+    /// What the list shows that is being read.
+    listed: HashSet<String>,
+    workers: JoinSet<()>,
+}
+
+impl Crew {
+    fn note(&mut self, event: Event<Pod>) {
+        match event {
+            Event::Init => self.listed.clear(),
+            Event::InitApply(pod) => {
+                self.listed.insert(pod.uid().unwrap_or_default());
+                self.attend(&pod);
+            }
+            // What went while nobody watched is in no list.
+            Event::InitDone => {
+                let gone: Vec<String> =
+                    self.running.keys().filter(|uid| !self.listed.contains(*uid)).cloned().collect();
+                for uid in &gone {
+                    self.dismiss(uid);
+                }
+            }
+            Event::Apply(pod) => self.attend(&pod),
+            Event::Delete(pod) => self.dismiss(&pod.uid().unwrap_or_default()),
+        }
+    }
+
+    fn attend(&mut self, pod: &Pod) {
+        let uid = pod.uid().unwrap_or_default();
+        let is_leaving = pod.metadata.deletion_timestamp.is_some();
+        if let Some(known) = self.running.get(&uid) {
+            known.leaving.send_if_modified(|leaving| std::mem::replace(leaving, is_leaving) != is_leaving);
+        } else if let Some(worker) = Worker::of(&self.shared, pod) {
+            let (leaving, left) = watch::channel(is_leaving);
+            let task = self.workers.spawn(worker.work(left));
+            self.running.insert(uid, Running { leaving, task });
+        }
+    }
+
+    fn dismiss(&mut self, uid: &str) {
+        if let Some(gone) = self.running.remove(uid) {
+            gone.task.abort();
         }
     }
 }

@@ -80,7 +80,7 @@ impl Worker {
         while !*leaving.borrow_and_update() {
             match self.run(restarts, &mut leaving).await {
                 Ok(End::Left) => break,
-                Ok(End::Exit(code)) if !self.is_restarted() => {
+                Ok(End::Exit(code)) if !self.is_restarted(code) => {
                     self.report(restarts, &State::Ended { code }).await;
                     left(&mut leaving).await;
                     break;
@@ -229,10 +229,13 @@ impl Worker {
         let _ = self.pods().patch_status(&self.pod.name_any(), &PatchParams::default(), &patch).await;
     }
 
-    /// A pod of a Job runs once.
-    fn is_restarted(&self) -> bool {
-        let policy = self.pod.spec.as_ref().and_then(|spec| spec.restart_policy.as_deref());
-        policy.unwrap_or("Always") == "Always"
+    /// Whether a program that ended with this code is started anew.
+    fn is_restarted(&self, code: i32) -> bool {
+        match self.pod.spec.as_ref().and_then(|spec| spec.restart_policy.as_deref()) {
+            Some("Never") => false,
+            Some("OnFailure") => code != 0,
+            _ => true,
+        }
     }
 
     fn namespace(&self) -> String {

@@ -1,19 +1,24 @@
 //! The commands of `docs/helm.md`, as they stand there.
 
-use std::{env, path::Path, process::Stdio};
+use std::{env, path::Path, time::Duration};
 
 use crds::{FluxInstance, definitions};
-use e2e::{Fleet, IMAGE_REPOSITORY, has_condition, operator_binary, wait_for};
+use e2e::{
+    Fleet, IMAGE_REPOSITORY,
+    command::{self, isolated},
+    has_condition, operator_binary, wait_for,
+};
 use k8s_openapi::{
     api::apps::v1::Deployment,
     apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
 };
 use kube::{Api, ResourceExt as _, api::ListParams};
-use tokio::process::Command;
 
 use crate::LONG;
 
 const GUIDE: &str = include_str!("../../../docs/helm.md");
+/// All commands of a section; a good run takes seconds.
+const SECTION_DEADLINE: Duration = Duration::from_mins(10);
 /// What a reader puts in the place of these.
 const GIT: &str = "https://git.example.com/platform/fleet.git";
 
@@ -54,23 +59,19 @@ async fn run(fleet: &Fleet, section: &str) -> String {
     assert!(variables.contains(GIT), "the guide names another repository");
     let script =
         format!("set -eux\n{}\n{}", variables.replace(GIT, &fleet.git.url("fleet")), commands(section));
-    let folders = [fleet.helm_program(), &operator_binary().unwrap()]
-        .map(|program| program.parent().unwrap().to_owned());
-    let path =
-        env::join_paths(folders.into_iter().chain(env::split_paths(&env::var_os("PATH").unwrap()))).unwrap();
-    let output = Command::new("bash")
+    let helm = fleet.helm_itself();
+    let binary = operator_binary().unwrap();
+    let folders = [helm.program(), &binary].map(|program| program.parent().unwrap().to_owned());
+    let inherited = env::var_os("PATH").unwrap();
+    let path = env::join_paths(folders.into_iter().chain(env::split_paths(&inherited))).unwrap();
+    let mut command = isolated("bash");
+    command
         .args(["-c", &script])
         .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))
+        .envs(helm.folders())
         .env("PATH", path)
-        .env("KUBECONFIG", fleet.plane.kubeconfig())
-        .env("HELM_CACHE_HOME", fleet.plane.state().join("helm"))
-        .env("HELM_CONFIG_HOME", fleet.plane.state().join("helm"))
-        .env("HELM_DATA_HOME", fleet.plane.state().join("helm"))
-        .stdin(Stdio::null())
-        .kill_on_drop(true)
-        .output()
-        .await
-        .unwrap();
+        .env("KUBECONFIG", fleet.plane.kubeconfig());
+    let output = command::run(&mut command, &[], SECTION_DEADLINE).await.unwrap();
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
     let complaint = String::from_utf8_lossy(&output.stderr);
     assert!(

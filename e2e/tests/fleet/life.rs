@@ -1,11 +1,13 @@
 //! A fleet's cluster from its installation to its end.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use crds::FluxInstance;
 use e2e::{Fleet, fleet_files, has_condition, wait_for, wait_until_gone};
 use k8s_openapi::api::{
     apps::v1::Deployment,
+    coordination::v1::Lease,
     core::v1::{ConfigMap, Namespace, Pod},
 };
 use kube::{
@@ -15,6 +17,9 @@ use kube::{
 use serde_json::json;
 
 use crate::{LONG, objects};
+
+/// What the operator promises for a change by hand.
+const REPAIRED_WITHIN: Duration = Duration::from_secs(5);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_releases_make_a_cluster_follow_its_repository() {
@@ -106,14 +111,18 @@ async fn a_hand_edit_is_put_back(fleet: &Fleet) {
     let edit: Patch<()> = Patch::Json(serde_json::from_value(edit).unwrap());
     controllers.patch("source-controller-apps", &PatchParams::default(), &edit).await.unwrap();
     let is_back = |controller: &Deployment| arguments(controller) == before;
-    wait_for(&controllers, "source-controller-apps", is_back, LONG).await.unwrap();
-    wait_for(&instances(fleet), "flux", has_condition("Ready", "True"), LONG).await.unwrap();
+    wait_for(&controllers, "source-controller-apps", is_back, REPAIRED_WITHIN).await.unwrap();
 }
 
 /// The operator's pod is replaced in an upgrade of its chart: the instance stays as it is.
 async fn another_operator_takes_over(fleet: &Fleet) {
     let before = instances(fleet).get("flux").await.unwrap();
+    let leases: Api<Lease> = Api::namespaced(fleet.client.clone(), crds::DEFAULT_NAMESPACE);
+    let holder = |lease: &Lease| lease.spec.as_ref().and_then(|spec| spec.holder_identity.clone());
+    let former = holder(&leases.get("flux-operator").await.unwrap());
     fleet.install_operator(&["--set", "extraArgs={--log-level=debug}"]).await.unwrap();
+    let is_another = |lease: &Lease| holder(lease).is_some_and(|now| !now.is_empty() && Some(now) != former);
+    wait_for(&leases, "flux-operator", is_another, LONG).await.unwrap();
     let after = instances(fleet).get("flux").await.unwrap();
     assert_eq!(before.metadata.generation, after.metadata.generation);
     assert_eq!(before.metadata.uid, after.metadata.uid);

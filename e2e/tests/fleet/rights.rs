@@ -1,4 +1,4 @@
-//! The operator has the rights that its chart gives it, and no others.
+//! The operator of a pod has the rights of its ServiceAccount, and not those of whoever runs the tests.
 
 use e2e::Fleet;
 

@@ -1,19 +1,21 @@
 //! The charts, and Helm, as a user runs it.
 
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::time::Duration;
 
-use e2e::Helm;
+use e2e::{
+    Helm,
+    command::{self, isolated},
+};
 use serde::{Deserialize, Serialize};
-use tokio::process::Command;
 
 use crate::{Outcome, file};
 
 /// The repository that the operator's image has on the node.
 const REPOSITORY: &str = "localhost/flux-operator";
-/// What Helm is given for one command; it tells more than our own deadline would.
+/// What Helm is given for one command.
 const TIMEOUT: &str = "--timeout=4m";
+/// Packaging reads and writes a few files.
 const DEADLINE: Duration = Duration::from_mins(5);
 
 /// The packages of both charts.
@@ -29,9 +31,14 @@ impl Charts {
     /// Packages the charts into a folder.
     pub(crate) async fn package(folder: &Path) -> Outcome<Self> {
         let helm = Helm::get().await?;
-        let mut package = Command::new(file("../charts/package.sh"));
-        package.arg(REPOSITORY).arg(folder).env("HELM", helm.program());
-        let printed = run(package, "charts/package.sh").await?;
+        let mut package = isolated(file("../charts/package.sh"));
+        package.arg(REPOSITORY).arg(folder).env("HELM", helm.program()).envs(helm.folders());
+        let output = command::run(&mut package, &[], DEADLINE).await?;
+        if !output.status.success() {
+            let message = String::from_utf8_lossy(&output.stderr);
+            return Err(format!("charts/package.sh ended with {}: {}", output.status, message.trim()).into());
+        }
+        let printed = String::from_utf8_lossy(&output.stdout);
         let [operator, instance] = printed.lines().collect::<Vec<_>>()[..] else {
             return Err(format!("charts/package.sh did not print two packages but: {printed}").into());
         };
@@ -51,21 +58,7 @@ pub(crate) async fn uninstall(helm: &Helm, kubeconfig: &Path, name: &str) -> Out
 }
 
 async fn release(helm: &Helm, kubeconfig: &Path, arguments: &[&str]) -> Outcome {
-    let mut command = Command::from(helm.command());
-    command.args(arguments).args(["--namespace", crds::DEFAULT_NAMESPACE, TIMEOUT]);
-    command.env("KUBECONFIG", kubeconfig);
-    run(command, &format!("helm {}", arguments.join(" "))).await.map(drop)
-}
-
-async fn run(mut command: Command, name: &str) -> Outcome<String> {
-    command.stdin(Stdio::null()).kill_on_drop(true);
-    let output = tokio::time::timeout(DEADLINE, command.output())
-        .await
-        .map_err(|_| format!("{name} took longer than {} s", DEADLINE.as_secs()))?
-        .map_err(|error| format!("failed to run {name}: {error}"))?;
-    if output.status.success() {
-        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
-    }
-    let message = String::from_utf8_lossy(&output.stderr);
-    Err(format!("{name} ended with {}: {}", output.status, message.trim()).into())
+    let all = [arguments, &["--namespace", crds::DEFAULT_NAMESPACE, TIMEOUT]].concat();
+    helm.run(kubeconfig, &all, "").await?;
+    Ok(())
 }
