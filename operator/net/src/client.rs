@@ -1,4 +1,4 @@
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use reqwest::{Client, Url, redirect::Policy};
 use tracing::warn;
@@ -45,7 +45,8 @@ impl HttpClient {
     /// # Errors
     /// When certificates or keys cannot be read; as for [`HttpClient::new`] besides.
     pub fn with_trust(limits: Limits, trust: &Trust) -> Result<Self, HttpError> {
-        let (authorities, identity) = (trust.certificates()?, trust.identity()?);
+        let (authorities, identity) = (trust.certificates(SystemTime::now())?, trust.identity()?);
+        let failed = if authorities.is_empty() { HttpError::Client } else { HttpError::Authorities };
         let builder = || {
             let builder = Client::builder()
                 .user_agent(USER_AGENT)
@@ -59,7 +60,7 @@ impl HttpClient {
         };
         let client = builder().tls_certs_merge(authorities.clone()).build().or_else(|problem| {
             warn!(error = chain(&problem), "HTTPS servers cannot be trusted: mount CA certificates");
-            builder().tls_certs_only(authorities).build().map_err(HttpError::Client)
+            builder().tls_certs_only(authorities).build().map_err(failed)
         })?;
         Ok(Self { client, limits })
     }

@@ -40,6 +40,10 @@ pub enum HttpError {
     Authorities(#[source] reqwest::Error),
     #[error("there is no certificate among those of authorities: PEM is expected")]
     NoAuthorities,
+    #[error("the certificate of the authority {subject} ended at {until}: renew it")]
+    AuthorityOver { subject: String, until: String },
+    #[error("the certificate of the authority {subject} begins at {from}: check it and the clock")]
+    AuthorityEarly { subject: String, from: String },
     #[error(
         "the certificate of the client and its key cannot be read: PEM is expected, and an unencrypted key"
     )]
@@ -106,6 +110,8 @@ impl HttpError {
             Self::Client(_) => Move::Operator,
             Self::Authorities(_)
             | Self::NoAuthorities
+            | Self::AuthorityOver { .. }
+            | Self::AuthorityEarly { .. }
             | Self::ClientCertificate(_)
             | Self::Header { .. }
             | Self::Stranger { .. }

@@ -1,6 +1,8 @@
-use std::fmt;
+use std::{fmt, time::SystemTime};
 
 use reqwest::{Certificate, Identity};
+use rustls::pki_types::{CertificateDer, pem::PemObject as _};
+use x509_cert::der::Decode as _;
 
 use crate::error::HttpError;
 
@@ -39,12 +41,24 @@ impl fmt::Debug for ClientCertificate {
 }
 
 impl Trust {
-    pub(crate) fn certificates(&self) -> Result<Vec<Certificate>, HttpError> {
+    /// Those that are good now; TLS would believe the others too.
+    pub(crate) fn certificates(&self, now: SystemTime) -> Result<Vec<Certificate>, HttpError> {
         if self.authorities.is_empty() {
             return Ok(Vec::new());
         }
-        let certificates = Certificate::from_pem_bundle(&self.authorities).map_err(HttpError::Authorities)?;
-        if certificates.is_empty() { Err(HttpError::NoAuthorities) } else { Ok(certificates) }
+        let (mut good, mut over) = (Vec::new(), None);
+        for der in CertificateDer::pem_slice_iter(&self.authorities) {
+            let der = der.map_err(|_| HttpError::NoAuthorities)?;
+            match ended(&der, now) {
+                Some(problem) => over = Some(problem),
+                None => good.push(Certificate::from_der(&der).map_err(HttpError::Authorities)?),
+            }
+        }
+        match over {
+            Some(problem) if good.is_empty() => Err(problem),
+            None if good.is_empty() => Err(HttpError::NoAuthorities),
+            _ => Ok(good),
+        }
     }
 
     pub(crate) fn identity(&self) -> Result<Option<Identity>, HttpError> {
@@ -53,3 +67,21 @@ impl Trust {
         Identity::from_pem(&pem).map(Some).map_err(HttpError::ClientCertificate)
     }
 }
+
+/// Why a certificate is not good now. What cannot be read is for TLS to judge.
+fn ended(der: &[u8], now: SystemTime) -> Option<HttpError> {
+    let certificate = x509_cert::Certificate::from_der(der).ok()?.tbs_certificate;
+    let subject = || certificate.subject.to_string();
+    let (from, until) = (certificate.validity.not_before, certificate.validity.not_after);
+    if now > until.to_system_time() {
+        return Some(HttpError::AuthorityOver {
+            subject: subject(),
+            until: until.to_date_time().to_string(),
+        });
+    }
+    (now < from.to_system_time())
+        .then(|| HttpError::AuthorityEarly { subject: subject(), from: from.to_date_time().to_string() })
+}
+
+#[cfg(test)]
+mod tests;

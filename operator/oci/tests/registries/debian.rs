@@ -133,6 +133,13 @@ async fn a_certificate_that_is_over_is_told() {
     let registry = bed.registry(&over, None).await;
     let message = refusal(bed.artifacts().fetch(&bed.request(&registry, ":v2"), None).await);
     assert!(message.contains("certificate expired"), "{message}");
+    let authority = Authority::new("old authority", Lifetime::Over);
+    let signed = authority.sign(bed.folder.path(), "signed", Lifetime::Good);
+    let registry = bed.registry(&signed, None).await;
+    let mut request = bed.request(&registry, ":v2");
+    request.trust.authorities = authority.pem.into_bytes();
+    let message = refusal(bed.artifacts().fetch(&request, None).await);
+    assert!(message.contains("CN=old authority ended at 2021-01-01T00:00:00Z"), "{message}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
