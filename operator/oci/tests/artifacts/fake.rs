@@ -35,11 +35,13 @@ pub(crate) struct Reply {
     body: Vec<u8>,
     /// How many bytes come before the connection ends; all where it is none.
     cut: Option<usize>,
+    /// Whether the connection stays open after that.
+    hangs: bool,
 }
 
 impl Reply {
     pub(crate) fn new(status: u16, body: impl Into<Vec<u8>>) -> Self {
-        Self { status, headers: Vec::new(), body: body.into(), cut: None }
+        Self { status, headers: Vec::new(), body: body.into(), cut: None, hangs: false }
     }
 
     pub(crate) fn header(mut self, name: &str, value: impl Into<String>) -> Self {
@@ -49,6 +51,10 @@ impl Reply {
 
     pub(crate) fn cut(self, count: usize) -> Self {
         Self { cut: Some(count), ..self }
+    }
+
+    pub(crate) fn hang_after(self, count: usize) -> Self {
+        Self { cut: Some(count), hangs: true, ..self }
     }
 }
 
@@ -166,7 +172,13 @@ async fn serve(mut stream: TcpStream, answer: impl Fn(&Asked) -> Reply) {
         head.push_str("\r\n");
         let body = if asked.method == "HEAD" { &[] } else { reply.body.as_slice() };
         let body = &body[..reply.cut.unwrap_or(body.len()).min(body.len())];
-        if stream.write_all(&[head.as_bytes(), body].concat()).await.is_err() || reply.cut.is_some() {
+        if stream.write_all(&[head.as_bytes(), body].concat()).await.is_err() {
+            return;
+        }
+        if reply.hangs {
+            std::future::pending::<()>().await;
+        }
+        if reply.cut.is_some() {
             return;
         }
     }

@@ -5,6 +5,8 @@
 mod auth;
 mod fake;
 mod faults;
+mod killed;
 mod published;
 mod pull;
 mod redirects;
+mod refused;
