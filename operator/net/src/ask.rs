@@ -72,6 +72,14 @@ impl Ask {
         self.insert("authorization", value, true)
     }
 
+    /// The same under another name; an empty value is left out.
+    ///
+    /// # Errors
+    /// As for [`Ask::authorization`].
+    pub fn secret_header(self, name: &'static str, value: &str) -> Result<Self, HttpError> {
+        if value.is_empty() { Ok(self) } else { self.insert(name, value, true) }
+    }
+
     /// All of it must be done within a time, where that is less than the limit of the client.
     #[must_use]
     pub fn within(self, time: Duration) -> Self {

@@ -78,6 +78,13 @@ impl Keychain {
         self.add(parse(bytes)?)
     }
 
+    /// Adds a credential for the registry of a reference, behind those that fit it better.
+    pub fn add_credential(&mut self, reference: &Reference, credential: Credential) {
+        if let Some(pattern) = HostPattern::parse(reference.host()) {
+            self.entries.push(Entry { pattern, credential });
+        }
+    }
+
     /// The credential for an artifact.
     #[must_use]
     pub fn find(&self, reference: &Reference) -> Credential {

@@ -1,8 +1,12 @@
 //! What comes from outside the binary as files: artifacts of registries, and folders that were unpacked by hand,
 //! mounted into the pod, or named on the command line. All of it is read under bounds.
 
+#[cfg(test)]
+extern crate self as operator_oci;
+
 mod artifacts;
 mod cache;
+mod cloud;
 mod credential;
 mod digest;
 mod excerpt;
@@ -19,6 +23,7 @@ pub mod verify;
 
 pub use artifacts::{ArtifactLimits, ArtifactRequest, Artifacts, FetchError, Fetched};
 pub use cache::{CacheError, CacheLimits};
+pub use cloud::{CloudError, CloudIdentity};
 pub use credential::Credential;
 pub use digest::{Digest, DigestError};
 pub use folder::{Folder, FolderError};
