@@ -69,7 +69,7 @@ cosign-legacy)
     ;;
 registry)
     cd "$here/../registry"
-    what="a registry for tests: about 20 seconds the first time"
+    what="a registry for tests: less than a minute the first time"
     inputs=(main.go go.mod go.sum)
     echo "$(once registry registry)/registry"
     ;;

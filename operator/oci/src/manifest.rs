@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 use thiserror::Error;
 
@@ -30,8 +32,8 @@ pub struct Descriptor {
     #[serde(default)]
     pub artifact_type: String,
     /// Whatever else is said of it.
-    #[serde(default)]
-    pub annotations: std::collections::BTreeMap<String, String>,
+    #[serde(default, deserialize_with = "annotations")]
+    pub annotations: BTreeMap<String, String>,
     #[serde(default)]
     pub(crate) platform: Option<Platform>,
 }
@@ -149,6 +151,13 @@ fn digest<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Digest, D
     text.parse().map_err(serde::de::Error::custom)
 }
 
+/// `null` is what some programs write for none.
+fn annotations<'de, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<String, String>, D::Error> {
+    Option::deserialize(deserializer).map(Option::unwrap_or_default)
+}
+
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
@@ -189,6 +198,9 @@ mod tests {
         assert_eq!(read(r#"{"layers":[]}"#, &format!("{IMAGE}; charset=utf-8")), Ok(Manifest::Image(vec![])));
         let index = format!(r#"{{"mediaType":"{INDEX}"}}"#);
         assert_eq!(read(&index, IMAGE), Ok(Manifest::Index(vec![])));
+        let null = descriptor("", r#","annotations":null"#);
+        let text = format!(r#"{{"mediaType":"{IMAGE}","annotations":null,"layers":[{null}]}}"#);
+        assert!(matches!(read(&text, ""), Ok(Manifest::Image(layers)) if layers.len() == 1));
         assert!(read("{}", "text/html").unwrap_err().contains("text/html"));
         assert!(read("<html>", IMAGE).unwrap_err().contains("no manifest in JSON"));
         let wrong = format!(r#"{{"mediaType":"{IMAGE}","layers":[{{"digest":"md5:1","size":1}}]}}"#);

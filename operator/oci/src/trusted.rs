@@ -5,7 +5,8 @@ use operator_net::Move;
 use thiserror::Error;
 
 use crate::{
-    cache::Entry,
+    artifacts::FetchError,
+    cache::{CacheError, Entry},
     digest::Digest,
     folder::{Folder, FolderError},
     reference::Reference,
@@ -95,9 +96,17 @@ impl Artifact {
     ///
     /// # Errors
     /// When they have no folder `flux/`.
-    pub fn distribution(&self) -> Result<Folder, FolderError> {
-        Folder::open_distribution(self.path())
-            .map(|folder| folder.named(self.reference.pinned(self.digest).to_string()))
+    pub fn distribution(&self) -> Result<Folder, FetchError> {
+        let name = self.reference.pinned(self.digest).to_string();
+        match Folder::open_distribution(self.path()) {
+            Ok(folder) => Ok(folder.named(name)),
+            Err(FolderError::NoReleases { .. }) => {
+                Err(FetchError::NoReleases { reference: self.reference.clone(), digest: self.digest })
+            }
+            Err(FolderError::Unreadable { root, source }) => {
+                Err(CacheError::Disk { verb: "read", path: root, source }.into())
+            }
+        }
     }
 }
 

@@ -20,6 +20,11 @@ pub enum FetchError {
     Pull { reference: Reference, source: RegistryError },
     #[error("{reference} cannot be used: the manifest {digest} is none of files for Flux")]
     Manifest { reference: Reference, digest: Digest, source: ManifestError },
+    #[error(
+        "{reference} cannot be used: {digest} has no folder flux/ with a folder for each version of Flux, such as \
+         flux/v2.9.5/"
+    )]
+    NoReleases { reference: Reference, digest: Digest },
     #[error("{reference} was moved from {from} to {to} while it was pulled")]
     Moved { reference: Reference, from: Digest, to: Digest },
     #[error("{reference} cannot be used: failed to unpack {digest}")]
@@ -46,7 +51,10 @@ impl FetchError {
             Self::Resolve { source, .. } | Self::Pull { source, .. } => source.next_move(),
             Self::NotVerified { source, .. } => source.next_move,
             Self::Unpack { source, .. } if source.is_of_the_disk() => Move::Operator,
-            Self::Manifest { .. } | Self::Unpack { .. } | Self::OtherProof { .. } => Move::User,
+            Self::Manifest { .. }
+            | Self::NoReleases { .. }
+            | Self::Unpack { .. }
+            | Self::OtherProof { .. } => Move::User,
             Self::Moved { .. } | Self::Late { .. } | Self::Stopped { .. } => Move::Nobody,
             Self::Cache(source) => source.next_move(),
         }

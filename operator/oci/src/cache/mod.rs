@@ -37,7 +37,7 @@ pub(crate) use entry::{About, Entry};
 use crate::digest::Digest;
 use error::Step;
 
-/// How much a cache keeps.
+/// How much a cache keeps. Beside that there is what is being pulled: for each process a layer and what it unpacks to.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct CacheLimits {
     /// How many artifacts.

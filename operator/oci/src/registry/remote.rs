@@ -93,10 +93,12 @@ impl Remote {
                 answer = self.along(method, &url, accept, authorization.as_deref()).await?;
             }
         }
-        match answer.status() {
-            401 | 403 => Err(refusal(answer, self.credential.kind()).await),
-            _ => Ok(answer),
+        if !matches!(answer.status(), 401 | 403) {
+            return Ok(answer);
         }
+        // Rights may have been given since the token was.
+        self.tokens.forget(&self.token_key());
+        Err(refusal(answer, self.credential.kind()).await)
     }
 
     /// Follows redirects; other servers are not told who asks.

@@ -79,6 +79,27 @@ async fn a_token_that_ends_early_or_is_not_taken_any_more_is_fetched_anew() {
 }
 
 #[tokio::test]
+async fn rights_that_are_given_later_are_asked_for_anew() {
+    let mut tokens = 0;
+    let fake = Fake::start(move |asked| {
+        if asked.path.starts_with("/token") {
+            tokens += 1;
+            return Some(granted(&format!("t{tokens}")));
+        }
+        match asked.header("authorization") {
+            "Bearer t1" => Some(Reply::new(403, "")),
+            _ => bearer(asked, &format!("t{tokens}")),
+        }
+    })
+    .await;
+    publish_on(&fake, "latest", "one");
+    let (_folder, artifacts) = artifacts();
+    let request = request(fake.reference(""));
+    assert!(artifacts.resolve(&request).await.unwrap_err().message().contains("denies it"));
+    artifacts.resolve(&request).await.unwrap();
+}
+
+#[tokio::test]
 async fn user_and_password_go_to_the_token_service() {
     let fake = Fake::start(|asked| {
         if asked.path.starts_with("/token") {

@@ -187,6 +187,23 @@ async fn something_else_than_files_for_flux_is_told() {
 }
 
 #[tokio::test]
+async fn an_artifact_without_releases_of_flux_is_told() {
+    let fake = Fake::start(|_| None).await;
+    {
+        let mut content = fake.content.lock().unwrap();
+        let archive = archive_of(&[("deploy/app.yaml", b"a: 1")]);
+        let layer = content.add_blob(&archive);
+        content.add_manifest("latest", IMAGE, &manifest(layer, archive.len()));
+    }
+    let (_folder, artifacts) = artifacts();
+    let fetched = artifacts.fetch(&request(fake.reference("")), None).await.unwrap();
+    let error = fetched.artifact().artifact().distribution().unwrap_err();
+    assert!(error.message().starts_with(&format!("{} cannot be used: sha256:", fake.reference(""))));
+    assert!(error.message().contains("has no folder flux/"), "{}", error.message());
+    assert_eq!(error.next_move(), Move::User);
+}
+
+#[tokio::test]
 async fn a_tag_that_moves_while_it_is_pulled_is_noticed() {
     let content = Arc::new(std::sync::OnceLock::<Arc<std::sync::Mutex<crate::fake::Content>>>::new());
     let has = Arc::clone(&content);

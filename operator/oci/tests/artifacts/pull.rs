@@ -1,6 +1,6 @@
 //! From a name to files.
 
-use std::fs;
+use std::{fs, sync::Arc};
 
 use operator_guard::Files as _;
 use operator_oci::{Digest, TrustedArtifact};
@@ -104,9 +104,13 @@ async fn two_that_fetch_the_same_at_once_get_the_same() {
     let fake = Fake::start(|_| None).await;
     publish_on(&fake, "latest", "one");
     let (folder, artifacts) = artifacts();
-    let request = request(fake.reference(""));
-    let (one, two) = tokio::join!(artifacts.fetch(&request, None), artifacts.fetch(&request, None));
-    let (one, two) = (one.unwrap(), two.unwrap());
+    let (artifacts, request) = (Arc::new(artifacts), Arc::new(request(fake.reference(""))));
+    let fetch = || {
+        let (artifacts, request) = (Arc::clone(&artifacts), Arc::clone(&request));
+        tokio::spawn(async move { artifacts.fetch(&request, None).await.unwrap() })
+    };
+    let (one, two) = (fetch(), fetch());
+    let (one, two) = (one.await.unwrap(), two.await.unwrap());
     assert_eq!(one.artifact().artifact().path(), two.artifact().artifact().path());
     assert_eq!(fs::read_dir(folder.path().join("cache")).unwrap().count(), 2);
 }
