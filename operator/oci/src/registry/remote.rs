@@ -34,7 +34,6 @@ pub struct Remote {
     pub(crate) deadline: Deadline,
     client: HttpClient,
     server: Url,
-    transport: Transport,
     credential: Credential,
     tokens: Arc<Tokens>,
 }
@@ -64,8 +63,8 @@ impl Remote {
         };
         let server = Url::parse(&format!("{scheme}://{}/", reference.api_host()))
             .map_err(|_| RegistryError::Address { host: reference.host().to_owned() })?;
-        let Connection { client, transport, credential, tokens, deadline } = connection;
-        Ok(Self { reference, deadline, client, server, transport, credential, tokens })
+        let Connection { client, credential, tokens, deadline, .. } = connection;
+        Ok(Self { reference, deadline, client, server, credential, tokens })
     }
 
     /// Asks for `/v2/<repository>/<path>`, as who the credential says, along redirects. The answer has any status
@@ -161,7 +160,7 @@ impl Remote {
         let grant = TokenRequest {
             client: &self.client,
             deadline: self.deadline,
-            transport: self.transport,
+            server: &self.server,
             credential: &self.credential,
             scope: self.scope(),
             request,

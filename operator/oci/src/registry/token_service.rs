@@ -1,13 +1,13 @@
 use std::time::Duration;
 
 use data_encoding::BASE64;
-use operator_net::{Answer, Ask, Deadline, HttpClient, HttpError, Request, Url};
+use operator_net::{Answer, Ask, Deadline, HttpClient, HttpError, RedirectError, Request, Url, redirected};
 use serde::Deserialize;
 
 use crate::{
     credential::Credential,
     excerpt::excerpt,
-    registry::{challenge::Challenge, error::RegistryError, refusal::refusal, remote::Transport},
+    registry::{challenge::Challenge, error::RegistryError, refusal::refusal},
 };
 
 /// How large the answer of a token service may be, in bytes; tokens have some KiB.
@@ -26,7 +26,8 @@ const CLIENT_ID: &str = "flux-operator";
 pub(crate) struct TokenRequest<'a> {
     pub(crate) client: &'a HttpClient,
     pub(crate) deadline: Deadline,
-    pub(crate) transport: Transport,
+    /// The registry.
+    pub(crate) server: &'a Url,
     pub(crate) credential: &'a Credential,
     pub(crate) scope: String,
     /// What was refused without a token.
@@ -102,12 +103,13 @@ impl TokenRequest<'_> {
         if realm.set_username("").is_err() || realm.set_password(None).is_err() {
             return Err(wrong());
         }
-        match (realm.scheme(), self.transport) {
-            ("https", _) | ("http", Transport::PlainHttp) => Ok(realm),
-            ("http", Transport::Https) => {
+        // The registry leads there as by a redirect, and is believed as little.
+        match redirected(self.server, Some(realm.as_str())) {
+            Ok(realm) => Ok(realm),
+            Err(RedirectError::Downgrade) => {
                 Err(RegistryError::PlainRealm { request: request(), realm: operator_net::address(&realm) })
             }
-            _ => Err(wrong()),
+            Err(_) => Err(wrong()),
         }
     }
 
@@ -155,4 +157,53 @@ impl TokenRequest<'_> {
 
 fn basic(username: &str, password: &str) -> String {
     format!("Basic {}", BASE64.encode(format!("{username}:{password}").as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use operator_net::{Deadline, HttpClient, Limits, Request, Url};
+    use rstest::rstest;
+
+    use super::TokenRequest;
+    use crate::Credential;
+
+    #[rstest]
+    #[case("https://ghcr.io/", "https://auth.io/token", Ok("https://auth.io/token"))]
+    #[case("https://ghcr.io/", "https://user:pass@auth.io/token", Ok("https://auth.io/token"))]
+    #[case("http://reg:5000/", "http://auth.io/token", Ok("http://auth.io/token"))]
+    #[case("http://127.0.0.1:5000/", "http://127.0.0.1:5001/", Ok("http://127.0.0.1:5001/"))]
+    #[case(
+        "https://ghcr.io/",
+        "http://user:pass@auth.io/token?x",
+        Err("\"http://auth.io/token\" is without TLS")
+    )]
+    #[case("http://reg:5000/", "http://169.254.169.254/token", Err("cannot be used"))]
+    #[case("https://ghcr.io/", "https://localhost/token", Err("cannot be used"))]
+    #[case("https://ghcr.io/", "file:///etc/passwd", Err("cannot be used"))]
+    #[case("https://ghcr.io/", "/token", Err("cannot be used"))]
+    #[case("https://ghcr.io/", "", Err("cannot be used"))]
+    fn a_token_service_is_believed_as_little_as_a_redirect(
+        #[case] server: &str,
+        #[case] realm: &str,
+        #[case] expected: Result<&str, &str>,
+    ) {
+        let time = Duration::from_secs(1);
+        let client = HttpClient::new(Limits { connect: time, request: time, answer_bytes: 1 }).unwrap();
+        let server = Url::parse(server).unwrap();
+        let request = TokenRequest {
+            client: &client,
+            deadline: Deadline::after(time),
+            server: &server,
+            credential: &Credential::Anonymous,
+            scope: String::new(),
+            request: &Request::get(&server),
+        };
+        match (request.realm(realm), expected) {
+            (Ok(found), Ok(expected)) => assert_eq!(found.as_str(), expected),
+            (Err(error), Err(expected)) => assert!(error.to_string().contains(expected), "{error}"),
+            (found, expected) => panic!("{found:?} {expected:?}"),
+        }
+    }
 }
