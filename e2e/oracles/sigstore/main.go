@@ -3,6 +3,7 @@
 //
 //	go run . identities FOLDER                                        by holders of certificates, and with logged keys
 //	go run . cosign FOLDER COSIGN LEGACY_COSIGN                       with keys, by the released programs
+//	go run . public FOLDER ROOT BUNDLE                                with Sigstore's public service, by somebody
 //	go run . patterns FILE                                            what patterns match, by Go's regexp, into FILE.json
 package main
 
@@ -18,10 +19,12 @@ func main() {
 		writeSuite(os.Args[2])
 	case command == "cosign" && len(os.Args) == 5:
 		writePrograms(os.Args[2], os.Args[3], os.Args[4])
+	case command == "public" && len(os.Args) == 5:
+		writePublic(os.Args[2], os.Args[3], os.Args[4])
 	case command == "patterns" && len(os.Args) == 3:
 		write(".", os.Args[2], patternRows())
 	default:
-		fmt.Fprintln(os.Stderr, "usage: sigstore identities FOLDER | cosign FOLDER COSIGN LEGACY_COSIGN | patterns FILE")
+		fmt.Fprintln(os.Stderr, "usage: sigstore identities FOLDER | cosign FOLDER COSIGN LEGACY_COSIGN | public FOLDER ROOT BUNDLE | patterns FILE")
 		os.Exit(2)
 	}
 }
