@@ -57,5 +57,7 @@ bed:
 	@e2e/build.sh >/dev/null
 	@e2e/tools/build.sh helm >/dev/null
 	@e2e/tools/build.sh flux-controllers >/dev/null
+	@e2e/tools/build.sh crane >/dev/null
+	@e2e/tools/build.sh registry >/dev/null
 	@e2e/tools/build.sh cosign-legacy >/dev/null
 	@e2e/tools/build.sh cosign >/dev/null

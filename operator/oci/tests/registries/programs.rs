@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    io::Write as _,
     path::{Path, PathBuf},
     process::{Command, Stdio},
     time::Duration,
@@ -35,7 +36,8 @@ pub(crate) struct Options {
     pub(crate) wants_password: bool,
 }
 
-/// Whether the programs of a test are here; says what is skipped if not.
+/// Whether the programs of a test are here; without one, says which test is skipped, past the capture of test output.
+#[expect(clippy::explicit_write, reason = "eprintln! is captured, and a skipped test must be seen")]
 pub(crate) fn has(programs: &[&str], test: &str) -> bool {
     let is_missing = |program: &&&str| {
         let found =
@@ -44,7 +46,7 @@ pub(crate) fn has(programs: &[&str], test: &str) -> bool {
     };
     match programs.iter().find(is_missing) {
         Some(program) => {
-            eprintln!("skipped {test}: {program} is not installed");
+            writeln!(std::io::stderr(), "SKIPPED {test}: {program} is not installed").unwrap();
             false
         }
         None => true,
