@@ -45,6 +45,7 @@ func writeSuite(folder string) {
 	old := newService(func(s *service) { s.newest = opening })
 	older := &suite{folder: folder, service: old}
 	older.alone("old-root", "TrustedRootTooOld", "a log that came into use after the root was made", order{who: release, log: newService(nil)})
+	(&suite{folder: folder, service: newService(nil)}).alone("far-future", "FromTheFuture", "logged at a time that no clock has seen", order{who: release, logged: 130000 * time.Hour})
 	unlogged := newService(func(s *service) { s.withoutCertificateLogKey = true })
 	(&suite{folder: folder, service: unlogged}).alone("unknown-certificate-log", "CertificateNotLogged", "a certificate log that the root does not have", order{who: release})
 }

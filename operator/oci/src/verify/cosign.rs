@@ -44,7 +44,7 @@ impl Cosign {
         let tagged = gatherer.tagged().await.map_err(unanswered)?;
         self.judge(artifact, bundles.and(tagged))
             .await?
-            .map_err(|refusal| NotProven { next_move: Move::User, cause: Box::new(refusal) })
+            .map_err(|refusal| NotProven { next_move: refusal.next_move(), cause: Box::new(refusal) })
     }
 
     /// On a thread of its own, since it may take a while.

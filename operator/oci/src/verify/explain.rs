@@ -78,7 +78,7 @@ impl Explanation<'_> {
             TransparencyLogError::IntegratedTime(detail) if detail.contains("certificate validity") => {
                 self.expired()
             }
-            TransparencyLogError::IntegratedTime(_) => Rejection::NoSigningTime { problem: self.problem },
+            TransparencyLogError::IntegratedTime(_) => Rejection::FromTheFuture { problem: self.problem },
             TransparencyLogError::MalformedEntry(_) => Rejection::Unreadable { problem: self.problem },
             _ => Rejection::UnprovenLogEntry { problem: self.problem },
         }

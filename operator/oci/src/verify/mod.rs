@@ -111,7 +111,8 @@ fn judge(request: &Request<'_>, signature: &Signature) -> Result<Proof, Rejectio
         }
     };
     if let Some(time) = times.iter().copied().find(|time| *time > request.now) {
-        return Err(Rejection::FromTheFuture { time, now: request.now });
+        let problem = Excerpt::of(&format!("{time} is after {}", request.now));
+        return Err(Rejection::FromTheFuture { problem });
     }
     Ok(Proof::new(request.artifact, signer, times.into_iter().min()))
 }

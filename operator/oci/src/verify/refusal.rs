@@ -1,5 +1,6 @@
 use std::fmt;
 
+use operator_net::Move;
 use thiserror::Error;
 
 use super::{excerpt::Excerpt, rejection::Rejection};
@@ -33,6 +34,17 @@ pub struct RejectedSignature {
 }
 
 impl Refusal {
+    /// Whose move it is: nobody's where only time is missing, and else that of whoever signs or says who should.
+    #[must_use]
+    pub fn next_move(&self) -> Move {
+        let is_early =
+            |signature: &RejectedSignature| matches!(signature.rejection, Rejection::FromTheFuture { .. });
+        match self {
+            Self::NoneAccepted { rejected, .. } if rejected.iter().any(is_early) => Move::Nobody,
+            _ => Move::User,
+        }
+    }
+
     /// One word for conditions and events: of several signatures, that of the one that was probably meant.
     #[must_use]
     pub fn reason(&self) -> &'static str {

@@ -61,8 +61,8 @@ pub enum Rejection {
     UnknownTimestamp { root: RootDescription, problem: Excerpt },
     #[error("its timestamp {time} is outside of the time in which the timestamp authority is trusted")]
     TimestampOutside { time: Timestamp },
-    #[error("it says that it was signed at {time}, and now is {now}: is the clock of this node right?")]
-    FromTheFuture { time: Timestamp, now: Timestamp },
+    #[error("it was signed in the future: {problem}; is the clock of this node right?")]
+    FromTheFuture { problem: Excerpt },
     #[error(
         "it was signed on {signed}, and {root} is older and does not know who vouches for it: {problem}. Run \
          `{REFRESH_COMMAND}` and store {REFRESHED_FILE} as trusted_root.json in the Secret that trustedRootSecretRef \

@@ -161,6 +161,17 @@ async fn a_registry_that_does_not_answer_refuses_nothing(
     assert!(error.to_string().contains("did not come within 1s"), "{error}");
 }
 
+#[rstest]
+#[tokio::test]
+async fn a_signature_of_the_future_is_waited_for(#[values("future", "far-future")] name: &str) {
+    let fixture = Fixture::named(name);
+    let shelf = Shelf::default().with(fixture.artifact(), &fixture.signatures);
+    let verifier = Cosign::new(fixture.policy(), Arc::new(fixture.trusted_root()), || Timestamp::UNIX_EPOCH);
+    let error = verifier.verify(&shelf, &fixture.artifact()).await.expect_err("a refusal");
+    assert_eq!(error.next_move, Move::Nobody);
+    assert!(error.to_string().contains("is the clock of this node right?"), "{error}");
+}
+
 #[test]
 fn a_verifier_is_known_by_everything_that_it_asks_for() {
     let names = [
