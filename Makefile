@@ -5,7 +5,7 @@ export FLUX_CRDS_DIR := $(CACHE)/flux-crds/described
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 .DEFAULT_GOAL := help
-.PHONY: help build check test test-1.34 demo demo-node bench image package generate crds bed
+.PHONY: help build check test test-1.34 demo demo-node bench image package generate crds bed registries
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z0-9.-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -18,11 +18,11 @@ demo-node: build ## The same with real pods, on a node of its own; as root
 	cargo build --workspace --bins --examples
 	FLUX_OPERATOR_BIN=$(TARGET)/release/flux-operator $(TARGET)/debug/demo-node
 
-test: crds bed ## Run every test, on Kubernetes 1.36
+test: crds bed registries ## Run every test, on Kubernetes 1.36
 	cargo build --workspace --bins --examples
 	cargo test --workspace
 
-test-1.34: crds ## Run the tests that need a cluster, on Kubernetes 1.34
+test-1.34: crds bed registries ## Run the tests that need a cluster, on Kubernetes 1.34
 	e2e/build.sh 1.34 >/dev/null
 	cargo build --workspace --bins --examples
 	E2E_KUBERNETES=1.34 cargo test --workspace --test '*'
@@ -57,7 +57,6 @@ bed:
 	@e2e/build.sh >/dev/null
 	@e2e/tools/build.sh helm >/dev/null
 	@e2e/tools/build.sh flux-controllers >/dev/null
-	@e2e/tools/build.sh crane >/dev/null
-	@e2e/tools/build.sh registry >/dev/null
-	@e2e/tools/build.sh cosign-legacy >/dev/null
-	@e2e/tools/build.sh cosign >/dev/null
+
+registries:
+	@for program in crane registry cosign-legacy cosign; do e2e/tools/build.sh $$program >/dev/null || exit; done
