@@ -11,6 +11,7 @@ pub mod delete;
 mod error;
 pub mod events;
 pub mod finalizers;
+pub mod gone;
 pub mod inventory;
 mod kinds;
 pub mod lease;

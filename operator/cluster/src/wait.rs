@@ -1,21 +1,17 @@
 //! Waiting until objects are ready, by watching them.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
-use crds::{ObjectId, status::InventoryEntry};
+use crds::ObjectId;
 use futures::{StreamExt as _, TryStreamExt as _, stream};
-use k8s_openapi::api::core::v1::Pod;
 use kube::{
-    Api, Client, ResourceExt as _,
-    core::{DynamicObject, PartialObjectMeta, TypeMeta},
-    runtime::{
-        WatchStreamExt as _,
-        watcher::{self, Event, watch_object, watcher},
-    },
+    Api,
+    core::{DynamicObject, TypeMeta},
+    runtime::{WatchStreamExt as _, watcher::watch_object},
 };
 use serde_json::Value;
 use thiserror::Error;
@@ -29,7 +25,7 @@ use crate::{
 
 /// How many objects are watched at once, each on a connection of its own. The others wait their turn, and are
 /// looked at once when it does not come before the deadline.
-const WATCHES: usize = 64;
+pub(crate) const WATCHES: usize = 64;
 
 /// When a wait ends.
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +58,7 @@ impl Pending {
         Some(if more == 0 { named } else { format!("{named}; and {more} more") })
     }
 
-    fn set(&self, id: &ObjectId, state: &Readiness) {
+    pub(crate) fn set(&self, id: &ObjectId, state: &Readiness) {
         let mut pending = self.lock();
         if *state == Readiness::Ready {
             pending.remove(id);
@@ -250,97 +246,6 @@ fn verdict(object: &DynamicObject) -> Verdict {
         return Verdict::Stalled { reason, message };
     }
     Verdict::Waiting(format!("{reason}: {message}"))
-}
-
-/// Waits until objects are gone, and tells meanwhile which are not. Gives those that are still there at the deadline.
-///
-/// # Errors
-/// When the kind of an object cannot be looked up.
-pub async fn until_gone(
-    kinds: &Kinds,
-    entries: &[InventoryEntry],
-    limit: Duration,
-    pending: &Pending,
-) -> Result<Vec<ObjectId>, KindError> {
-    let deadline = Instant::now() + limit;
-    for id in entries.iter().filter_map(ObjectId::parse) {
-        pending.set(&id, &Readiness::Deleted);
-    }
-    let waits = entries.iter().map(|entry| async move {
-        let left = watch_until_gone(kinds, entry, deadline).await?;
-        if let (None, Some(gone)) = (&left, ObjectId::parse(entry)) {
-            pending.set(&gone, &Readiness::Ready);
-        }
-        Ok(left)
-    });
-    let left: Vec<Option<ObjectId>> = stream::iter(waits).buffer_unordered(WATCHES).try_collect().await?;
-    Ok(left.into_iter().flatten().collect())
-}
-
-async fn watch_until_gone(
-    kinds: &Kinds,
-    entry: &InventoryEntry,
-    deadline: Instant,
-) -> Result<Option<ObjectId>, KindError> {
-    let Some(id) = ObjectId::parse(entry) else { return Ok(None) };
-    let Some(api) = kinds.find_api(&id, &entry.v).await? else { return Ok(None) };
-    let mut states = Box::pin(watch_object(api, &id.name).default_backoff());
-    while let Ok(Some(state)) = timeout_at(deadline, states.next()).await {
-        match state {
-            Ok(None) => return Ok(None),
-            // Another object of that name is not the one that was waited for.
-            Ok(Some(object)) if entry.uid.is_some() && object.metadata.uid != entry.uid => return Ok(None),
-            Ok(Some(_)) | Err(_) => {}
-        }
-    }
-    Ok(Some(id))
-}
-
-/// Waits until no pod of a namespace has these labels. Gives the names of those that are left at the deadline.
-///
-/// # Errors
-/// When pods cannot be watched.
-pub async fn until_no_pods(
-    client: &Client,
-    namespace: &str,
-    selector: &str,
-    limit: Duration,
-) -> Result<Vec<String>, RequestError> {
-    let deadline = Instant::now() + limit;
-    let pods: Api<PartialObjectMeta<Pod>> = Api::namespaced(client.clone(), namespace);
-    let mut events = Box::pin(watcher(pods, watcher::Config::default().labels(selector)).default_backoff());
-    let mut present = BTreeSet::new();
-    // Nothing is known before the first list, and again while a new one is made.
-    let mut is_listed = false;
-    let mut failure = None;
-    while let Ok(Some(event)) = timeout_at(deadline, events.next()).await {
-        failure = None;
-        match event {
-            Ok(Event::Init) => {
-                present.clear();
-                is_listed = false;
-            }
-            Ok(Event::InitApply(pod) | Event::Apply(pod)) => {
-                present.insert(pod.name_any());
-            }
-            Ok(Event::Delete(pod)) => {
-                present.remove(&pod.name_any());
-            }
-            Ok(Event::InitDone) => is_listed = true,
-            Err(error) => failure = Some(RequestError::from(error)),
-        }
-        if is_listed && failure.is_none() && present.is_empty() {
-            return Ok(Vec::new());
-        }
-    }
-    if failure.is_none() && !is_listed {
-        let problem = "the API server did not list the pods".to_owned();
-        failure = Some(RequestError::Unwatchable(problem));
-    }
-    match failure {
-        Some(problem) => Err(problem),
-        None => Ok(present.into_iter().collect()),
-    }
 }
 
 fn describe(state: &Readiness) -> String {

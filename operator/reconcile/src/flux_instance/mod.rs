@@ -26,6 +26,7 @@ mod removal;
 mod seen;
 mod size;
 mod status;
+mod strays;
 mod uninstall;
 
 use std::{

@@ -15,7 +15,8 @@ use operator_cluster::{
     KindError, RequestError,
     delete::{DeleteError, Deletion, delete},
     finalizers::{FinalizersError, strip},
-    wait::{Pending, until_gone, until_no_pods},
+    gone::{until_gone, until_no_pods},
+    wait::Pending,
 };
 use thiserror::Error;
 use tracing::{info, warn};

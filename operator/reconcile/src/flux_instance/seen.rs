@@ -1,17 +1,12 @@
-//! Watching instances: the one that is reconciled, as it was last seen, and those that belong elsewhere.
-
-use std::collections::BTreeSet;
+//! Watching the instance that is reconciled, as it was last seen.
 
 use crds::{FluxInstance, INSTANCE_NAME, conditions};
 use futures::StreamExt as _;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::{
     Api,
-    core::{DeserializeGuard, PartialObjectMeta, PartialObjectMetaExt as _},
-    runtime::{
-        WatchStreamExt as _,
-        watcher::{self, Event, watch_object, watcher},
-    },
+    core::{DeserializeGuard, PartialObjectMetaExt as _},
+    runtime::{WatchStreamExt as _, watcher::watch_object},
 };
 use operator_cluster::{
     events::Severity,
@@ -19,7 +14,7 @@ use operator_cluster::{
     notifications::{Notification, address_of},
     status::write_conditions,
 };
-use tracing::{debug, error, warn};
+use tracing::{error, warn};
 
 use super::{Changes, FluxInstanceReconciler, info, status};
 
@@ -50,36 +45,6 @@ impl FluxInstanceReconciler {
                 }
                 Ok(None) => self.note_gone(),
                 Err(problem) => warn!(error = explain(&problem), "failed to watch the FluxInstance"),
-            }
-        }
-    }
-
-    /// Tells those who made an instance in another namespace where it belongs.
-    pub(super) async fn watch_strays(&self) {
-        let instances: Api<PartialObjectMeta<FluxInstance>> = Api::all(self.kinds.client().clone());
-        let elsewhere = format!("metadata.namespace!={}", self.settings.namespace);
-        let configuration = watcher::Config::default().fields(&elsewhere);
-        let mut events = Box::pin(watcher(instances, configuration).default_backoff());
-        let mut told = BTreeSet::new();
-        while let Some(event) = events.next().await {
-            let stray = match event {
-                Ok(Event::InitApply(stray) | Event::Apply(stray)) => stray,
-                Ok(Event::Delete(stray)) => {
-                    told.remove(&stray.metadata.uid);
-                    continue;
-                }
-                Ok(Event::Init | Event::InitDone) => continue,
-                Err(problem) => {
-                    debug!(error = explain(&problem), "failed to watch FluxInstances elsewhere");
-                    continue;
-                }
-            };
-            if told.insert(stray.metadata.uid.clone()) {
-                let message = format!(
-                    "This FluxInstance is ignored: the operator reconciles the one in namespace {}, where it runs; create it there",
-                    self.settings.namespace
-                );
-                self.complain(&stray.metadata, &message).await;
             }
         }
     }
@@ -140,7 +105,7 @@ impl FluxInstanceReconciler {
     }
 
     /// Says on an instance that it cannot be reconciled.
-    async fn complain(&self, metadata: &ObjectMeta, message: &str) {
+    pub(super) async fn complain(&self, metadata: &ObjectMeta, message: &str) {
         error!(reason = conditions::BUILD_FAILED, namespace = metadata.namespace, "{message}");
         let instance = metadata.clone().into_response_partial::<FluxInstance>();
         let told = Notification {

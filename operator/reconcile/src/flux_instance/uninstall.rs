@@ -3,10 +3,7 @@
 use std::future::Future;
 
 use crds::{ObjectId, conditions, status::Inventory};
-use operator_cluster::{
-    explain,
-    wait::{Pending, until_gone},
-};
+use operator_cluster::{explain, gone::until_gone, wait::Pending};
 use thiserror::Error;
 use tracing::{info, warn};
 
