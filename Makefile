@@ -5,7 +5,7 @@ export FLUX_CRDS_DIR := $(CACHE)/flux-crds/described
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 .DEFAULT_GOAL := help
-.PHONY: help build check test test-1.34 demo demo-node bench image package generate crds bed registries
+.PHONY: help build check test test-1.34 demo demo-node bench image package generate repository crds bed registries
 
 help: ## Show the targets
 	@awk -F ':.*## ' '/^[a-z0-9.-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,11 +34,11 @@ check: crds ## Formatting and lints
 build: crds ## Build the release binary: target/release/flux-operator
 	cargo build --release --package flux-operator
 
-image: build ## Push the operator's image to REPOSITORY, or write it to the file TAR
+image: repository build ## Push the operator's image to REPOSITORY, or write it to the file TAR
 	CRANE="$$(e2e/tools/build.sh crane)" operator/flux-operator/image/build.sh \
-		$(TARGET)/release/flux-operator "$(REPOSITORY)" $(TAR)
+		$(TARGET)/release/flux-operator "$(REPOSITORY)" $(if $(TAR),"$(TAR)")
 
-package: ## Package the charts for the operator's image in REPOSITORY: target/charts
+package: repository ## Package the charts for the operator's image in REPOSITORY: target/charts
 	HELM="$$(e2e/tools/build.sh helm)" charts/package.sh "$(REPOSITORY)" $(TARGET)/charts
 
 bench: build bed ## Measure the release binary: size, time, memory, requests
@@ -49,6 +49,9 @@ generate: ## Write the generated files of this tree anew
 	cargo run --quiet --package crds --bin crdgen -- crds/yaml
 	manifests/flux/generate-crds.sh manifests/flux/crds --without-descriptions
 	charts/sync-crds.sh
+
+repository:
+	@[ -n "$(REPOSITORY)" ] || { echo "make: name the image's repository: REPOSITORY=registry.example.com/team/flux-operator" >&2; exit 2; }
 
 crds:
 	@manifests/flux/generate-crds.sh $(FLUX_CRDS_DIR)

@@ -74,6 +74,13 @@ fn a_registry_takes_and_gives_an_image_that_runs() {
     );
     assert!(root.join("etc/ssl/certs/ca-certificates.crt").is_file());
     assert!(!root.join("etc/passwd").exists());
+    // What the C library loads when it looks up a name: where it has files for that, they are there.
+    let folder = find(&root, "libc.so").parent().unwrap().to_owned();
+    let on_this_machine = Path::new("/").join(folder.strip_prefix(&root).unwrap());
+    for library in ["libnss_files.so.2", "libnss_dns.so.2", "libresolv.so.2"] {
+        let is_there = [&folder, &on_this_machine].map(|folder| folder.join(library).is_file());
+        assert_eq!(is_there[0], is_there[1], "{library}");
+    }
     assert_eq!(text(&run_in(&root, &["version"])).trim_end(), format!("client: {version}"));
 }
 

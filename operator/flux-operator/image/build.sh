@@ -54,6 +54,12 @@ libraries=$(ldd "$binary" | awk '$2 == "=>" { print $3 } $1 ~ /^\// { print $1 }
 for library in $libraries; do
     [ -f "$library" ] || stop "$binary needs a library that is not here: see ldd $binary"
     put 755 "$library" "$library"
+    # glibc loads these when a name is looked up; ldd does not know them. Since 2.34 it holds them itself.
+    if [ "${library##*/}" = libc.so.6 ]; then
+        for late in libnss_files.so.2 libnss_dns.so.2 libresolv.so.2; do
+            [ ! -f "${library%/*}/$late" ] || put 755 "${library%/*}/$late" "${library%/*}/$late"
+        done
+    fi
 done
 
 labels="\"org.opencontainers.image.title\":\"flux-operator\""
