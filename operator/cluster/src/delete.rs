@@ -52,6 +52,21 @@ pub enum Deletion {
     Protected,
 }
 
+/// What a deletion would find now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It is not there any more.
+    Absent,
+    /// It can be deleted.
+    Ours,
+    /// Somebody deleted it, and finalizers hold it.
+    Terminating,
+    /// It would stay, because it belongs to somebody else now.
+    Foreign,
+    /// It would stay, because its annotation says so.
+    Protected,
+}
+
 /// An object that could not be deleted.
 #[derive(Debug, Error)]
 #[error("failed to delete {object}")]
@@ -89,6 +104,19 @@ pub async fn delete(
     outcome.map_err(|source| DeleteError { object, source })
 }
 
+/// Looks whether the object of an inventory entry would be deleted, and changes nothing.
+///
+/// # Errors
+/// When the API server refuses, or cannot be asked.
+pub async fn look(kinds: &Kinds, entry: &InventoryEntry, owner: Owner<'_>) -> Result<Standing, DeleteError> {
+    let Some(object) = ObjectId::parse(entry) else { return Ok(Standing::Foreign) };
+    match find(kinds, &object, &entry.v).await {
+        Ok(None) => Ok(Standing::Absent),
+        Ok(Some((_, live))) => Ok(standing(&live, entry, owner)),
+        Err(source) => Err(DeleteError { object, source }),
+    }
+}
+
 async fn delete_object(
     kinds: &Kinds,
     id: &ObjectId,
@@ -98,14 +126,12 @@ async fn delete_object(
     let mut tries = 0;
     loop {
         let Some((api, live)) = find(kinds, id, &entry.v).await? else { return Ok(Deletion::Absent) };
-        if !is_ours(&live, entry, owner) {
-            return Ok(Deletion::Foreign);
-        }
-        if is_protected(&live) {
-            return Ok(Deletion::Protected);
-        }
-        if live.metadata.deletion_timestamp.is_some() {
-            return Ok(Deletion::Terminating);
+        match standing(&live, entry, owner) {
+            Standing::Absent => return Ok(Deletion::Absent),
+            Standing::Foreign => return Ok(Deletion::Foreign),
+            Standing::Protected => return Ok(Deletion::Protected),
+            Standing::Terminating => return Ok(Deletion::Terminating),
+            Standing::Ours => {}
         }
         tries += 1;
         match request_deletion(&api, id, &live).await {
@@ -161,6 +187,18 @@ async fn request_deletion(
         }
         Err(RequestError::Refused(status)) if status.code == 404 => Ok(Deletion::Deleted),
         Err(error) => Err(error.into()),
+    }
+}
+
+fn standing(live: &Live, entry: &InventoryEntry, owner: Owner<'_>) -> Standing {
+    if !is_ours(live, entry, owner) {
+        Standing::Foreign
+    } else if is_protected(live) {
+        Standing::Protected
+    } else if live.metadata.deletion_timestamp.is_some() {
+        Standing::Terminating
+    } else {
+        Standing::Ours
     }
 }
 

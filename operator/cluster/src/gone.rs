@@ -66,19 +66,30 @@ async fn watch_until_gone(
     Ok(Some(id))
 }
 
-/// Waits until no pod of a namespace has these labels. Gives the names of those that are left at the deadline.
+/// Which pods are waited for.
+#[derive(Clone, Copy, Debug)]
+pub struct Pods<'a> {
+    /// Their namespace.
+    pub namespace: &'a str,
+    /// Their labels.
+    pub selector: &'a str,
+}
+
+/// Waits until there are none of these pods, and tells meanwhile which there are. Gives the names of those that
+/// are left at the deadline.
 ///
 /// # Errors
 /// When pods cannot be watched.
 pub async fn until_no_pods(
     client: &Client,
-    namespace: &str,
-    selector: &str,
+    pods: Pods<'_>,
     limit: Duration,
+    pending: &Pending,
 ) -> Result<Vec<String>, RequestError> {
     let deadline = Instant::now() + limit;
-    let pods: Api<PartialObjectMeta<Pod>> = Api::namespaced(client.clone(), namespace);
-    let mut events = Box::pin(watcher(pods, watcher::Config::default().labels(selector)).default_backoff());
+    let api: Api<PartialObjectMeta<Pod>> = Api::namespaced(client.clone(), pods.namespace);
+    let configuration = watcher::Config::default().labels(pods.selector);
+    let mut events = Box::pin(watcher(api, configuration).default_backoff());
     let mut present = BTreeSet::new();
     // Nothing is known before the first list, and again while a new one is made.
     let mut is_listed = false;
@@ -87,13 +98,17 @@ pub async fn until_no_pods(
         failure = None;
         match event {
             Ok(Event::Init) => {
-                present.clear();
+                for name in std::mem::take(&mut present) {
+                    pending.set(&pods.id(name), &Readiness::Ready);
+                }
                 is_listed = false;
             }
             Ok(Event::InitApply(pod) | Event::Apply(pod)) => {
+                pending.set(&pods.id(pod.name_any()), &state_of(&pod));
                 present.insert(pod.name_any());
             }
             Ok(Event::Delete(pod)) => {
+                pending.set(&pods.id(pod.name_any()), &Readiness::Ready);
                 present.remove(&pod.name_any());
             }
             Ok(Event::InitDone) => is_listed = true,
@@ -110,5 +125,19 @@ pub async fn until_no_pods(
     match failure {
         Some(problem) => Err(problem),
         None => Ok(present.into_iter().collect()),
+    }
+}
+
+impl Pods<'_> {
+    fn id(&self, name: String) -> ObjectId {
+        let (group, kind, namespace) = (String::new(), "Pod".to_owned(), self.namespace.to_owned());
+        ObjectId { group, kind, namespace, name }
+    }
+}
+
+fn state_of(pod: &PartialObjectMeta<Pod>) -> Readiness {
+    match pod.metadata.deletion_timestamp {
+        Some(_) => Readiness::Deleted,
+        None => Readiness::InProgress("it runs".to_owned()),
     }
 }

@@ -11,7 +11,7 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-use super::{Deletion, Owner, delete};
+use super::{Deletion, Owner, Standing, delete, look};
 use crate::kinds::Kinds;
 
 const OWNER: Owner<'_> = Owner { name: "flux", namespace: "flux-system" };
@@ -141,4 +141,32 @@ async fn an_object_that_the_api_server_does_not_find_is_gone() {
     });
     server.set(&format!("GET /apis/x.io/v1{OBJECT}"), 404, &missing);
     assert_eq!(deleted(&kinds, "v1").await, Deletion::Absent);
+}
+
+#[tokio::test]
+async fn a_look_tells_what_a_deletion_would_find_and_deletes_nothing() {
+    let (server, kinds) = Server::start(&["v1"]).await;
+    let labels =
+        json!({"fluxcd.controlplane.io/name": "flux", "fluxcd.controlplane.io/namespace": "flux-system"});
+    let protected = json!({"fluxcd.controlplane.io/prune": "disabled"});
+    let cases = [
+        (json!({"uid": "u", "labels": labels}), Standing::Ours),
+        (json!({"uid": "u", "labels": {}}), Standing::Foreign),
+        (json!({"uid": "another", "labels": labels}), Standing::Foreign),
+        (json!({"uid": "u", "labels": labels, "annotations": protected}), Standing::Protected),
+        (
+            json!({"uid": "u", "labels": labels, "deletionTimestamp": "2026-01-01T00:00:00Z"}),
+            Standing::Terminating,
+        ),
+    ];
+    for (mut metadata, expected) in cases {
+        metadata["name"] = json!("a");
+        metadata["namespace"] = json!("n");
+        let object = json!({
+            "apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadata", "metadata": metadata,
+        });
+        server.set(&format!("GET /apis/x.io/v1{OBJECT}"), 200, &object);
+        assert_eq!(look(&kinds, &entry("v1"), OWNER).await.unwrap(), expected, "{metadata}");
+    }
+    assert_eq!(server.deletions(), Vec::<String>::new());
 }
