@@ -18,6 +18,7 @@ mod quiet;
 mod refusals;
 mod seed;
 mod snapshot;
+mod unreadable;
 mod words;
 
 use std::time::Duration;

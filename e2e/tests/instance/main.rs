@@ -1,8 +1,10 @@
 //! The life of a `FluxInstance` against a real API server. Each test has a cluster of its own.
 
 mod install;
+mod meanwhile;
 mod mistakes;
 mod notifications;
+mod obstacles;
 mod progress;
 mod receiver;
 mod remove;

@@ -17,6 +17,17 @@ use crate::{
     managed_fields,
 };
 
+/// Reads an object as it is now; none when it is gone.
+///
+/// # Errors
+/// When the API server refuses, or does not answer.
+pub async fn read<K>(api: &Api<K>, name: &str) -> Result<Option<K>, RequestError>
+where
+    K: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned,
+{
+    present(repeated(|| api.get(name)).await)
+}
+
 /// Writes the status of an object: what is given, and nothing else that this operator wrote before. Gives the
 /// object as it is then; none when it is gone.
 ///

@@ -36,8 +36,8 @@ use definitions::Report;
 /// How often every object is applied although none is known to have drifted.
 pub(super) const FULL_PASS_INTERVAL: Duration = Duration::from_hours(24);
 
-/// The most objects that one message names.
-const NAMED_OBJECTS: usize = 10;
+/// The most failures that one message names.
+const NAMED_FAILURES: usize = 10;
 
 /// What can go wrong once the objects are known.
 #[derive(Debug, Error)]
@@ -117,6 +117,7 @@ impl Pass<'_> {
             }
             Occasion::NewRevision | Occasion::Unfinished => self.announce(&work, occasion).await?,
         }
+        self.reconciler.note_applied(&self.instance, built);
         let done = tokio::select! {
             done = self.bring_about(&mut work) => done,
             () = newer => return self.interrupt(&work).await,
@@ -280,8 +281,8 @@ fn extent(object: &Value) -> Takeover {
 pub(super) fn sentences<E: std::error::Error + 'static>(failures: &[E]) -> String {
     let mut sentences: Vec<String> = failures.iter().map(|failure| explain(failure)).collect();
     sentences.sort();
-    let more = sentences.len().saturating_sub(NAMED_OBJECTS);
-    sentences.truncate(NAMED_OBJECTS);
+    let more = sentences.len().saturating_sub(NAMED_FAILURES);
+    sentences.truncate(NAMED_FAILURES);
     let named = sentences.join("; ");
     if more == 0 { named } else { format!("{named}; and {more} more") }
 }

@@ -9,7 +9,8 @@
 //! - A spec that cannot be built changes nothing in the cluster: Ready=False and Stalled, with the field.
 //! - A failed pass is repeated after 750 ms, doubling to 15 min, until it succeeds or the instance changes.
 //! - A change of the instance ends a wait for readiness at once.
-//! - What drifts is put right while everything is ready, while a pass waits, and after a pass that failed.
+//! - What drifts is put right while everything is ready, while a pass waits for readiness, and after a pass that
+//!   failed or a spec that cannot be built.
 //!
 //! # Assumptions
 //! One `FluxInstance`, named `flux`, in the namespace of the operator. Nothing else writes its status.
@@ -23,6 +24,7 @@ mod info;
 mod install;
 mod pass;
 mod removal;
+mod repair;
 mod seen;
 mod size;
 mod status;
@@ -39,6 +41,7 @@ use std::{
 
 use crds::{FluxInstance, ObjectId, keys};
 use kube::{Api, Client, Resource, core::GroupVersionKind};
+use manifests::flux_instance::Build;
 use operator_cluster::{
     FormerManagers, Kinds,
     delete::Owner,
@@ -94,6 +97,14 @@ pub struct FluxInstanceReconciler {
     reported: Mutex<BTreeSet<String>>,
     changes: Mutex<Changes>,
     drift: Mutex<DriftPace>,
+    applied: Mutex<Option<Applied>>,
+}
+
+/// What a pass applied last: enough to build it again.
+#[derive(Clone, Debug)]
+struct Applied {
+    instance: FluxInstance,
+    revision: String,
 }
 
 type Seen = watch::Receiver<Option<Box<FluxInstance>>>;
@@ -116,6 +127,7 @@ impl FluxInstanceReconciler {
             reported: Mutex::default(),
             changes: Mutex::default(),
             drift: Mutex::default(),
+            applied: Mutex::default(),
         }
     }
 
@@ -146,7 +158,7 @@ impl FluxInstanceReconciler {
                         backoff.reset();
                         break;
                     }
-                    Wake::Drifted if outcome == Outcome::Failed => {
+                    Wake::Drifted if matches!(outcome, Outcome::Failed | Outcome::Stalled) => {
                         let newer = changed(seen.clone(), trigger.as_ref());
                         let instance = seen.borrow().clone();
                         if let Some(instance) = instance {
@@ -161,12 +173,13 @@ impl FluxInstanceReconciler {
 
     /// What comes first after a pass that ended so.
     async fn wake(&self, outcome: Outcome, due: Option<Instant>, newer: impl Future<Output = ()>) -> Wake {
-        let is_kept = matches!(outcome, Outcome::Ready | Outcome::Leaving | Outcome::Failed);
+        let is_done = matches!(outcome, Outcome::Ready | Outcome::Leaving);
+        let is_kept = is_done || matches!(outcome, Outcome::Failed | Outcome::Stalled);
         tokio::select! {
             () = newer => Wake::Changed,
             () = sleep_until_or_for_ever(due) => Wake::Due,
             () = self.drift_is_due(), if is_kept => Wake::Drifted,
-            () = self.managed.left(), if is_kept && outcome != Outcome::Failed => {
+            () = self.managed.left(), if is_done => {
                 // What goes together is looked at together.
                 sleep(DRIFT_DELAYS.shortest).await;
                 Wake::Left
@@ -226,6 +239,24 @@ impl FluxInstanceReconciler {
 
     fn drift(&self) -> MutexGuard<'_, DriftPace> {
         self.drift.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn applied(&self) -> MutexGuard<'_, Option<Applied>> {
+        self.applied.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes note of what is applied from now on.
+    fn note_applied(&self, instance: &FluxInstance, built: &Build) {
+        *self.applied() = Some(Applied { instance: instance.clone(), revision: built.revision() });
+    }
+
+    /// Forgets all that is known of an instance: the next one is another.
+    fn start_over(&self) {
+        self.managed.forget();
+        *self.changes() = Changes::default();
+        *self.drift() = DriftPace::default();
+        *self.applied() = None;
+        self.reported.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     /// The objects that are to be put right now. They are not due again before they drift again or a while has

@@ -3,7 +3,7 @@
 use std::{future::Future, path::Path};
 
 use crds::{
-    FluxInstance, FluxInstanceStatus, conditions,
+    FluxInstance, FluxInstanceStatus, INSTANCE_NAME, conditions,
     keys::{self, is_disabled},
 };
 use data_encoding::HEXLOWER;
@@ -17,7 +17,7 @@ use operator_cluster::{
     events::Severity,
     explain,
     notifications::Notification,
-    status::{apply_status, set_finalizers},
+    status::{apply_status, read, set_finalizers},
 };
 use operator_oci::{Folder, FolderError};
 use sha2::{Digest as _, Sha256};
@@ -26,7 +26,7 @@ use tokio::{task::spawn_blocking, time::Instant};
 use tracing::{error, warn};
 
 use super::{
-    FluxInstanceReconciler, now,
+    FluxInstanceReconciler, Trigger, now,
     status::{Attempt, Observed},
 };
 use crate::schedule;
@@ -95,7 +95,7 @@ pub(super) struct Pass<'a> {
 }
 
 /// What is to be done for an instance.
-enum Decision {
+pub(super) enum Decision {
     Disable,
     Uninstall,
     AddFinalizer,
@@ -143,29 +143,7 @@ impl<'a> Pass<'a> {
         })
     }
 
-    /// Puts right what drifted, and nothing else: the last pass failed, and its words stay.
-    pub(super) async fn put_right(mut self, newer: impl Future<Output = ()>) {
-        let done = match self.decide().await {
-            Ok(Decision::Install(built)) => {
-                tokio::select! {
-                    done = self.repair(&built) => done,
-                    () = newer => Ok(()),
-                }
-            }
-            // Nothing is kept as it was applied.
-            Ok(_) => {
-                self.reconciler.give_up_drift();
-                Ok(())
-            }
-            Err(error) => Err(error),
-        };
-        if let Err(problem) = done {
-            self.reconciler.give_up_drift();
-            warn!(error = explain(&problem), "drift could not be put right yet");
-        }
-    }
-
-    async fn decide(&self) -> Result<Decision, PassError> {
+    pub(super) async fn decide(&self) -> Result<Decision, PassError> {
         if self.instance.metadata.deletion_timestamp.is_some() {
             return Ok(Decision::Uninstall);
         }
@@ -179,20 +157,28 @@ impl<'a> Pass<'a> {
             let message = format!("{field} is not supported by this version of the operator: remove it");
             return Ok(Decision::Stall(message));
         }
-        let (instance, namespace) = (self.instance.clone(), self.reconciler.settings.namespace.clone());
+        Ok(match self.build(self.instance.clone()).await? {
+            Ok(built) => Decision::Install(Box::new(built)),
+            Err(error) if error.is_transient() => Decision::Retry(explain(&error)),
+            Err(error) => Decision::Stall(explain(&error)),
+        })
+    }
+
+    /// The objects of an instance, or why there are none.
+    pub(super) async fn build(
+        &self,
+        instance: FluxInstance,
+    ) -> Result<Result<Build, ManifestsError>, PassError> {
+        let namespace = self.reconciler.settings.namespace.clone();
         let storage_path = self.reconciler.settings.storage_path.clone();
         let built = spawn_blocking(move || {
             let distribution = open_distribution(&storage_path)?;
             let built = build(&instance, &namespace, distribution.as_ref())?;
             // The digest takes a while too, so it is computed here, off the threads of the runtime.
             let _ = built.digest();
-            Ok::<_, ManifestsError>(built)
+            Ok(built)
         });
-        Ok(match built.await? {
-            Ok(built) => Decision::Install(Box::new(built)),
-            Err(error) if error.is_transient() => Decision::Retry(explain(&error)),
-            Err(error) => Decision::Stall(explain(&error)),
-        })
+        Ok(built.await?)
     }
 
     async fn disable(&mut self) -> Result<Outcome, PassError> {
@@ -302,8 +288,41 @@ impl<'a> Pass<'a> {
             return Ok(());
         }
         self.told = Instant::now();
-        let written = apply_status(&self.reconciler.instances(), &self.instance, &status).await;
+        let instances = self.reconciler.instances();
+        let mut written = apply_status(&instances, &self.instance, &status).await;
+        if written.as_ref().is_err_and(is_conflict) && self.catch_up().await {
+            written = apply_status(&instances, &self.instance, &status).await;
+        }
         self.take(written, PassError::Status)
+    }
+
+    /// Goes on with the metadata that somebody else wrote, such as a label, when the pass is still about the same
+    /// instance. Says whether it is.
+    async fn catch_up(&mut self) -> bool {
+        let live = read(&self.reconciler.instances(), INSTANCE_NAME).await;
+        let Ok(Some(live)) = live else { return false };
+        self.reconciler.note(&live);
+        let is_same =
+            Trigger::of(&live) == Trigger::of(&self.instance) && live.status == self.instance.status;
+        if is_same {
+            self.instance = live;
+        }
+        is_same
+    }
+
+    /// Goes on with the instance as it was changed meanwhile, to say on it that the pass was given up. Not on one
+    /// that is another one, is being deleted, or whose status somebody else wrote.
+    pub(super) fn follow(&mut self) -> bool {
+        let newest = self.reconciler.seen.borrow().clone();
+        let Some(newest) = newest.filter(|newest| {
+            newest.metadata.uid == self.instance.metadata.uid
+                && newest.metadata.deletion_timestamp.is_none()
+                && newest.status == self.instance.status
+        }) else {
+            return false;
+        };
+        self.instance = *newest;
+        true
     }
 
     /// Goes on with the instance as a write left it.
@@ -319,7 +338,7 @@ impl<'a> Pass<'a> {
                 Ok(())
             }
             Ok(None) => Err(PassError::Gone),
-            Err(error) if error.code() == Some(409) => Err(PassError::Conflict),
+            Err(error) if is_conflict(&error) => Err(PassError::Conflict),
             Err(error) => Err(failed(error)),
         }
     }
@@ -349,6 +368,10 @@ impl<'a> Pass<'a> {
     }
 }
 
+fn is_conflict(error: &RequestError) -> bool {
+    error.code() == Some(409)
+}
+
 /// The first field of the spec that this operator cannot honour yet.
 fn unsupported_field(instance: &FluxInstance) -> Option<&'static str> {
     instance.spec.distribution.artifact.is_some().then_some("spec.distribution.artifact")
@@ -356,7 +379,7 @@ fn unsupported_field(instance: &FluxInstance) -> Option<&'static str> {
 
 /// Why there is nothing to install.
 #[derive(Debug, Error)]
-enum ManifestsError {
+pub(super) enum ManifestsError {
     #[error(transparent)]
     Folder(#[from] FolderError),
     #[error(transparent)]

@@ -1,5 +1,7 @@
 //! Watching the instance that is reconciled, as it was last seen.
 
+use std::time::Duration;
+
 use crds::{FluxInstance, INSTANCE_NAME, conditions};
 use futures::StreamExt as _;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -14,16 +16,33 @@ use operator_cluster::{
     notifications::{Notification, address_of},
     status::write_conditions,
 };
+use tokio::time::sleep;
 use tracing::{error, warn};
 
-use super::{Changes, FluxInstanceReconciler, info, status};
+use super::{FluxInstanceReconciler, info, status};
 
-/// What was said of an instance that cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Refusal {
-    uid: Option<String>,
-    generation: Option<i64>,
+/// How long until it is tried again to say on an instance that it cannot be read.
+const REFUSAL_INTERVAL: Duration = Duration::from_secs(5);
+
+/// An instance that cannot be read.
+#[derive(Clone, Debug)]
+struct Unreadable {
+    metadata: ObjectMeta,
     message: String,
+    /// Whether its conditions say so.
+    is_written: bool,
+}
+
+impl Unreadable {
+    /// Another one, or another mistake.
+    fn is_news(&self, last: &Self) -> bool {
+        self.metadata.uid != last.metadata.uid || self.message != last.message
+    }
+
+    /// Whether the conditions of the last one say it of this one too.
+    fn is_covered(&self, last: &Self) -> bool {
+        last.is_written && !self.is_news(last) && self.metadata.generation == last.metadata.generation
+    }
 }
 
 impl FluxInstanceReconciler {
@@ -32,19 +51,33 @@ impl FluxInstanceReconciler {
         let instances: Api<DeserializeGuard<FluxInstance>> =
             Api::namespaced(self.kinds.client().clone(), &self.settings.namespace);
         let mut states = Box::pin(watch_object(instances, INSTANCE_NAME).default_backoff());
-        let mut refusal = None;
-        while let Some(state) = states.next().await {
+        let mut refused: Option<Unreadable> = None;
+        loop {
+            let is_unsaid = refused.as_ref().is_some_and(|refused| !refused.is_written);
+            let state = tokio::select! {
+                state = states.next() => state,
+                () = sleep(REFUSAL_INTERVAL), if is_unsaid => {
+                    if let Some(refused) = &mut refused {
+                        self.write_refusal(refused).await;
+                    }
+                    continue;
+                }
+            };
             match state {
-                Ok(Some(DeserializeGuard(Ok(instance)))) => {
-                    refusal = None;
+                Some(Ok(Some(DeserializeGuard(Ok(instance))))) => {
+                    refused = None;
                     self.note(&instance);
                 }
-                Ok(Some(DeserializeGuard(Err(invalid)))) => {
+                Some(Ok(Some(DeserializeGuard(Err(invalid))))) => {
                     self.note_unreadable(&invalid.metadata);
-                    refusal = Some(self.refuse(&invalid.metadata, &invalid.error, refusal).await);
+                    refused = Some(self.refuse(invalid.metadata, &invalid.error, refused).await);
                 }
-                Ok(None) => self.note_gone(),
-                Err(problem) => warn!(error = explain(&problem), "failed to watch the FluxInstance"),
+                Some(Ok(None)) => {
+                    refused = None;
+                    self.note_gone();
+                }
+                Some(Err(problem)) => warn!(error = explain(&problem), "failed to watch the FluxInstance"),
+                None => return,
             }
         }
     }
@@ -58,6 +91,7 @@ impl FluxInstanceReconciler {
                     seen.as_deref().filter(|known| known.metadata.uid != instance.metadata.uid)
                 {
                     self.metrics.remove_instance(known.metadata.uid.as_deref().unwrap_or_default());
+                    self.start_over();
                 }
                 self.metrics.set_instance(&info::of(instance));
                 self.events.set_address(address_of(instance, &self.settings.namespace));
@@ -71,8 +105,7 @@ impl FluxInstanceReconciler {
         if let Some(gone) = self.seen.send_replace(None) {
             self.metrics.remove_instance(gone.metadata.uid.as_deref().unwrap_or_default());
         }
-        self.managed.forget();
-        *self.changes() = Changes::default();
+        self.start_over();
     }
 
     /// Nothing is reconciled while the instance cannot be read, and nothing is known of it.
@@ -83,25 +116,33 @@ impl FluxInstanceReconciler {
 
     /// Says on an instance that cannot be read that it is not reconciled: what its conditions said before is true
     /// of another spec. The last refusal is not told again.
-    async fn refuse(&self, metadata: &ObjectMeta, problem: &str, last: Option<Refusal>) -> Refusal {
+    async fn refuse(&self, metadata: ObjectMeta, problem: &str, last: Option<Unreadable>) -> Unreadable {
         let message = format!(
             "the FluxInstance cannot be read: {problem}; correct the field, or install the CustomResourceDefinitions of this version of the operator"
         );
-        let refusal = Refusal { uid: metadata.uid.clone(), generation: metadata.generation, message };
+        let mut unreadable = Unreadable { metadata, message, is_written: false };
+        if last.as_ref().is_none_or(|last| unreadable.is_news(last)) {
+            self.complain(&unreadable.metadata, &unreadable.message).await;
+        }
         // What is written here is seen here too.
-        if last.as_ref() == Some(&refusal) {
-            return refusal;
+        if last.is_some_and(|last| unreadable.is_covered(&last)) {
+            unreadable.is_written = true;
+        } else {
+            self.write_refusal(&mut unreadable).await;
         }
-        if last.is_none_or(|last| (last.uid, last.message) != (refusal.uid.clone(), refusal.message.clone()))
-        {
-            self.complain(metadata, &refusal.message).await;
-        }
-        let conditions = status::unreadable(metadata.generation, &refusal.message);
+        unreadable
+    }
+
+    async fn write_refusal(&self, unreadable: &mut Unreadable) {
+        let metadata = &unreadable.metadata;
+        let conditions = status::unreadable(metadata.generation, &unreadable.message);
         let written = write_conditions::<FluxInstance>(self.kinds.client(), metadata, &conditions).await;
-        if let Err(problem) = written {
-            warn!(error = explain(&problem), "the FluxInstance does not say that it cannot be read");
+        match written {
+            Ok(()) => unreadable.is_written = true,
+            Err(problem) => {
+                warn!(error = explain(&problem), "the FluxInstance does not say yet that it cannot be read");
+            }
         }
-        refusal
     }
 
     /// Says on an instance that it cannot be reconciled.

@@ -61,7 +61,7 @@ impl Observed {
     }
 
     /// The status before anything is created: what may exist from now on, and what is going on. A retry of a
-    /// failed state keeps its words.
+    /// failed state keeps its words; a pass that was given up is no failure.
     pub(super) fn progressing(
         &self,
         old: &FluxInstanceStatus,
@@ -72,7 +72,9 @@ impl Observed {
         let mut status = FluxInstanceStatus { inventory: Some(inventory), ..old.clone() };
         let is_retry = old.last_attempted_revision.as_deref() == Some(revision)
             && find(&old.conditions, conditions::READY).is_some_and(|ready| {
-                ready.status == ConditionStatus::False && ready.observed_generation == self.generation
+                ready.status == ConditionStatus::False
+                    && ready.observed_generation == self.generation
+                    && ready.reason != conditions::HEALTH_CHECK_CANCELED
             });
         status.last_attempted_revision = Some(revision.to_owned());
         let mut conditions = self.conditions(&mut status);
@@ -269,6 +271,9 @@ mod tests {
         let retry = observed(1, "t3").progressing(&failed, "r1", "installing", Inventory::default());
         assert_eq!(words(&retry, READY), words(&failed, READY));
         assert_eq!(words(&retry, RECONCILING).unwrap().1, PROGRESSING_WITH_RETRY);
+        let given_up = observed(1, "t2").failed(&first, HEALTH_CHECK_CANCELED, "no", Some(&attempt("a")));
+        let next = observed(1, "t3").progressing(&given_up, "r1", "installing", Inventory::default());
+        assert_eq!(words(&next, READY).unwrap().1, PROGRESSING, "a pass that was given up is no failure");
         let changed = observed(2, "t4").progressing(&failed, "r1", "installing", Inventory::default());
         assert_eq!(words(&changed, READY).unwrap().1, PROGRESSING);
     }

@@ -101,14 +101,22 @@ impl Pass<'_> {
         Ok(Outcome::Failed)
     }
 
+    /// Says that the pass was given up, on the instance as it is now. What was applied is recorded; the next pass
+    /// goes on from there.
     pub(super) async fn interrupt(&mut self, work: &Work<'_>) -> Result<Outcome, PassError> {
         let message = "The pass was given up because the FluxInstance changed";
-        // What was applied last may not be recorded with its uid.
-        self.reconciler.managed.forget();
+        if !self.follow() {
+            // What was applied last may not be recorded with its uid.
+            self.reconciler.managed.forget();
+            return Ok(Outcome::Interrupted);
+        }
+        let attempt =
+            self.attempt(format!("sha256:{}", work.built.digest()), Some(work.built.version.original()));
         self.observed.now = now();
         let mut old = self.status();
         old.inventory = Some(work.inventory.clone());
-        let status = self.observed.failed(&old, conditions::HEALTH_CHECK_CANCELED, message, None);
+        let reason = conditions::HEALTH_CHECK_CANCELED;
+        let status = self.observed.failed(&old, reason, message, Some(&attempt));
         self.write(status).await?;
         info!("{message}");
         self.tell(Severity::Normal, conditions::HEALTH_CHECK_CANCELED, message).await;

@@ -15,12 +15,13 @@ use operator_cluster::{
 };
 use serde_json::Value;
 use tokio::time::{Instant, sleep_until};
-use tracing::{debug, warn};
+use tracing::debug;
 
 use super::{InstallError, Work};
 use crate::flux_instance::{
     now,
     pass::{Pass, PassError},
+    repair::warn_of_drift,
 };
 
 /// How long definitions, namespaces and classes may take to be usable.
@@ -30,7 +31,7 @@ const STAGE_TIMEOUT: Duration = Duration::from_mins(1);
 const TELL_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The most objects that are named while a pass waits.
-const NAMED_OBJECTS: usize = 3;
+const NAMED_WAITS: usize = 3;
 
 /// How a wait ended.
 enum Waited {
@@ -62,7 +63,7 @@ impl Pass<'_> {
                 Waited::Ended => {
                     if let Err(problem) = self.put_back(work).await {
                         reconciler.give_up_drift();
-                        warn!(error = explain(&problem), "drift could not be put right yet");
+                        warn_of_drift(&problem);
                     }
                 }
             }
@@ -109,7 +110,7 @@ impl Pass<'_> {
     async fn tell_waiting(&mut self, pending: &Pending) {
         self.told = Instant::now();
         self.observed.now = now();
-        let Some(what) = pending.describe(NAMED_OBJECTS) else { return };
+        let Some(what) = pending.describe(NAMED_WAITS) else { return };
         let status = self.observed.waiting(&self.status(), &format!("Waiting for {what}"));
         if let Some(status) = status
             && let Err(problem) = self.write(status).await
@@ -130,7 +131,7 @@ impl Pass<'_> {
         match self.apply(work, objects.clone()).await {
             Ok(live) => work.see(live),
             Err(problem) => {
-                warn!(error = explain(&problem), "drift could not be put right yet");
+                warn_of_drift(&problem);
                 return Ok(());
             }
         }
