@@ -4,34 +4,21 @@
 //! changes or removes one of them, it stops being ours. So an object is as we left it exactly when our entry
 //! holds the fields that it held after our last apply; status, and fields that others add, do not matter.
 
+mod watches;
+
 use std::{
-    collections::{BTreeMap, HashMap, HashSet},
+    collections::{HashMap, HashSet},
     hash::{DefaultHasher, Hash as _, Hasher as _},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use crds::{
-    ObjectId,
-    keys::{OWNER_NAME, OWNER_NAMESPACE},
-};
-use futures::StreamExt as _;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
-use kube::{
-    Api,
-    core::{DynamicObject, GroupVersionKind, PartialObjectMeta},
-    runtime::{
-        WatchStreamExt as _,
-        watcher::{self, Event, watcher},
-    },
-};
+use crds::ObjectId;
+use kube::core::GroupVersionKind;
 use serde_json::Value;
-use tokio::{sync::Notify, task::JoinSet, time::sleep};
-use tracing::warn;
+use tokio::sync::Notify;
 
-use crate::{delete::Owner, error::explain, kinds::Kinds, managed_fields::is_ours};
-
-/// How long until a kind that could not be looked up is looked up again.
-const LOOKUP_INTERVAL: std::time::Duration = std::time::Duration::from_secs(10);
+use crate::managed_fields::is_ours;
+pub use watches::Watches;
 
 /// The objects of one owner, and whether they are as they were applied.
 #[derive(Clone, Default)]
@@ -71,13 +58,6 @@ impl Versions {
         let version = version_of(live);
         version != 0 && self.0.get(&ObjectId::of(live)) == Some(&version)
     }
-}
-
-/// Running watches, one a kind. Dropping it ends them.
-#[derive(Default)]
-pub struct Watches {
-    tasks: JoinSet<()>,
-    kinds: HashSet<GroupVersionKind>,
 }
 
 impl Managed {
@@ -211,78 +191,10 @@ impl State {
     }
 }
 
-impl Watches {
-    /// Watches these kinds too. Kinds that are watched already go on being watched.
-    pub fn extend(
-        &mut self,
-        kinds: &Arc<Kinds>,
-        wanted: impl IntoIterator<Item = GroupVersionKind>,
-        owner: Owner<'_>,
-        managed: &Managed,
-    ) {
-        let labels = BTreeMap::from([(OWNER_NAME, owner.name), (OWNER_NAMESPACE, owner.namespace)]);
-        let selector: Vec<String> = labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
-        for kind in wanted {
-            if self.kinds.insert(kind.clone()) {
-                self.tasks.spawn(watch(kinds.clone(), kind, selector.join(","), managed.clone()));
-            }
-        }
-    }
-}
-
-/// Watches the objects of a kind for as long as the task lives.
-async fn watch(kinds: Arc<Kinds>, kind: GroupVersionKind, selector: String, managed: Managed) {
-    let api: Api<PartialObjectMeta<DynamicObject>> = loop {
-        match kinds.all_metadata(&kind).await {
-            Ok(api) => break api,
-            Err(error) => {
-                warn!(kind = kind.kind, error = explain(&error), "drift of a kind is not noticed yet");
-                sleep(LOOKUP_INTERVAL).await;
-            }
-        }
-    };
-    let configuration = watcher::Config::default().labels(&selector);
-    let mut events = Box::pin(watcher(api, configuration).default_backoff());
-    let mut listed = HashSet::new();
-    while let Some(event) = events.next().await {
-        match event {
-            Ok(Event::Init) => listed.clear(),
-            Ok(Event::InitApply(object)) => {
-                listed.insert(id_of(&kind, &object));
-                managed.see(id_of(&kind, &object), seen_in(&object));
-            }
-            Ok(Event::InitDone) => managed.see_all(&kind, &listed),
-            Ok(Event::Apply(object)) => managed.see(id_of(&kind, &object), seen_in(&object)),
-            Ok(Event::Delete(object)) => managed.see_gone(&id_of(&kind, &object)),
-            Err(error) => warn!(kind = kind.kind, error = explain(&error), "failed to watch managed objects"),
-        }
-    }
-}
-
-fn id_of(kind: &GroupVersionKind, object: &PartialObjectMeta<DynamicObject>) -> ObjectId {
-    ObjectId {
-        group: kind.group.clone(),
-        kind: kind.kind.clone(),
-        namespace: object.metadata.namespace.clone().unwrap_or_default(),
-        name: object.metadata.name.clone().unwrap_or_default(),
-    }
-}
-
 /// A fingerprint of the fields that are ours.
 fn fields_of(entries: Option<&Vec<Value>>) -> u64 {
     let ours = entries.and_then(|entries| entries.iter().find(|entry| is_ours(entry, crds::FIELD_MANAGER)));
     fingerprint(ours.and_then(|entry| entry.get("fieldsV1")))
-}
-
-fn seen_in(object: &PartialObjectMeta<DynamicObject>) -> Seen {
-    let is_ours = |entry: &&ManagedFieldsEntry| {
-        entry.manager.as_deref() == Some(crds::FIELD_MANAGER)
-            && entry.operation.as_deref() == Some("Apply")
-            && entry.subresource.is_none()
-    };
-    let ours = object.metadata.managed_fields.iter().flatten().find(is_ours);
-    let fields = fingerprint(ours.and_then(|entry| entry.fields_v1.as_ref()).map(|fields| &fields.0));
-    Seen { fields, version: number(object.metadata.resource_version.as_deref()) }
 }
 
 fn version_of(live: &Value) -> u64 {
