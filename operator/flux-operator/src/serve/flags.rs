@@ -14,6 +14,8 @@ use operator_reconcile::{RetryDelays, Settings};
 use operator_telemetry::{ListenAddress, LogEncoding, LogLevel, ServerSettings};
 use thiserror::Error;
 
+use super::later_flags::LaterFlags;
+
 /// Run the operator
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Flags {
@@ -109,59 +111,6 @@ impl fmt::Debug for Address {
     }
 }
 
-/// Flags of parts that are not built yet. They are read, so that charts and scripts that set them work.
-#[derive(Args, Clone, Debug)]
-struct LaterFlags {
-    /// How many objects of a kind are reconciled at once (no effect yet)
-    #[arg(long, value_name = "NUMBER")]
-    concurrent: Option<u32>,
-
-    /// How often the report is written (no effect yet). Environment: REPORTING_INTERVAL
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
-    reporting_interval: Option<Duration>,
-
-    /// How long to wait for a dependency (no effect yet)
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
-    requeue_dependency: Option<Duration>,
-
-    /// ServiceAccount of ResourceSets that name none (no effect yet). Environment: DEFAULT_SERVICE_ACCOUNT
-    #[arg(long, value_name = "NAME")]
-    default_service_account: Option<String>,
-
-    /// ServiceAccount for cloud identity where none is named (no effect yet). Environment:
-    /// DEFAULT_WORKLOAD_IDENTITY_SERVICE_ACCOUNT
-    #[arg(long, value_name = "NAME")]
-    default_workload_identity_service_account: Option<String>,
-
-    /// Labels of ConfigMaps and Secrets whose changes start a pass (no effect yet)
-    #[arg(long, value_name = "SELECTOR")]
-    watch_configs_label_selector: Option<String>,
-
-    /// Port of the web page, 0 for none (no effect yet). Environment: WEB_SERVER_PORT
-    #[arg(long, value_name = "PORT")]
-    web_server_port: Option<u16>,
-
-    /// Serve the web page and nothing else (refused until there is one)
-    #[arg(long, value_name = "BOOL", action = ArgAction::Set, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    web_server_only: Option<bool>,
-
-    /// File with the configuration of the web page (no effect yet)
-    #[arg(long, value_name = "FILE", conflicts_with = "web_config_secret_name")]
-    web_config: Option<PathBuf>,
-
-    /// Secret with the configuration of the web page (no effect yet). Environment: WEB_CONFIG_SECRET_NAME
-    #[arg(long, value_name = "NAME")]
-    web_config_secret_name: Option<String>,
-
-    /// How many tokens are kept (no effect yet)
-    #[arg(long, value_name = "NUMBER")]
-    token_cache_max_size: Option<u32>,
-
-    /// How long a token is kept (no effect yet)
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
-    token_cache_max_duration: Option<Duration>,
-}
-
 /// Why flags and environment cannot be used together.
 #[derive(Debug, Error)]
 pub(crate) enum FlagsError {
@@ -241,24 +190,7 @@ impl Flags {
 
     /// Names of the flags that were set and have no effect yet.
     pub(crate) fn without_effect(&self) -> Vec<&'static str> {
-        let later = &self.later;
-        let set = [
-            (later.concurrent.is_some(), "concurrent"),
-            (later.reporting_interval.is_some(), "reporting-interval"),
-            (later.requeue_dependency.is_some(), "requeue-dependency"),
-            (later.default_service_account.is_some(), "default-service-account"),
-            (
-                later.default_workload_identity_service_account.is_some(),
-                "default-workload-identity-service-account",
-            ),
-            (later.watch_configs_label_selector.is_some(), "watch-configs-label-selector"),
-            (later.web_server_port.is_some_and(|port| port != 0), "web-server-port"),
-            (later.web_config.is_some(), "web-config"),
-            (later.web_config_secret_name.is_some(), "web-config-secret-name"),
-            (later.token_cache_max_size.is_some(), "token-cache-max-size"),
-            (later.token_cache_max_duration.is_some(), "token-cache-max-duration"),
-        ];
-        set.into_iter().filter(|(is_set, _)| *is_set).map(|(_, name)| name).collect()
+        self.later.names_of_set()
     }
 
     pub(crate) fn namespace(&self) -> &str {

@@ -1,6 +1,7 @@
 //! `serve`: the wiring of the operator.
 
 mod flags;
+mod later_flags;
 
 use std::{env, io, time::Duration};
 
