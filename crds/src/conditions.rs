@@ -48,5 +48,11 @@ pub const BUILD_WARNING: &str = "BuildWarning";
 /// Event: an annotation has a value that cannot be used, and the default holds.
 pub const INVALID_ANNOTATION: &str = "InvalidAnnotation";
 
+/// Event: a Secret that the sync names does not exist. Flux goes on when it is created.
+pub const SECRET_MISSING: &str = "SecretMissing";
+
+/// Event: a shard goes whose label objects still carry; no controller serves them any more.
+pub const SHARD_IN_USE: &str = "ShardInUse";
+
 /// Event: a newer version of Flux is available that the version range excludes.
 pub const OUTDATED_VERSION: &str = "OutdatedVersion";

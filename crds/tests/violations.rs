@@ -46,6 +46,15 @@ fn everything_broken() -> Vec<Violation> {
         "distribution": {"version": "2.x", "registry": "r"},
         "sync": {"kind": "Bucket", "url": "u", "ref": "r", "path": "p", "provider": "github"},
     });
+    let sync = |kind: &str, fields: Value| {
+        let mut sync = json!({"kind": kind, "url": "u", "ref": "r", "path": "p"});
+        sync.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+        let spec = json!({"distribution": {"version": "2.x", "registry": "r"}, "sync": sync});
+        read::<FluxInstance>("flux", &spec).violations()
+    };
+    let keyless = json!({
+        "provider": "cosign", "matchOIDCIdentity": [], "trustedRootSecretRef": {"name": "root"},
+    });
     let report = json!({"distribution": {"entitlement": "e", "status": "s"}});
     let with = |mut spec: Value, field: &str, value: Value| {
         spec[field] = value;
@@ -55,6 +64,11 @@ fn everything_broken() -> Vec<Violation> {
     [
         instance().violations(),
         read::<FluxInstance>("flux", &github).violations(),
+        sync("Bucket", json!({"semver": "1.x", "verify": {"mode": "HEAD"}})),
+        sync(
+            "GitRepository",
+            json!({"insecure": true, "certSecretRef": {"name": "tls"}, "verify": keyless, "timeout": "1d"}),
+        ),
         read::<FluxReport>("other", &report).violations(),
         set(&json!({})),
         set(&broken_steps()),

@@ -6,6 +6,7 @@ mod cluster;
 mod distribution;
 mod sharding;
 mod sync;
+mod sync_settings;
 mod violations;
 
 use kube::{CustomResource, KubeSchema};
@@ -24,6 +25,10 @@ pub use cluster::{
 pub use distribution::{Component, Distribution, DistributionVariant};
 pub use sharding::{ShardStorage, Sharding, Storage};
 pub use sync::{Sync, SyncKind, SyncProvider};
+pub use sync_settings::{
+    DecryptionProvider, GitVerificationMode, OciVerificationProvider, OidcIdentity, SyncDecryption,
+    SyncVerification,
+};
 
 /// Asks for one Flux in this cluster. The operator installs it in the namespace of this object, keeps it as declared, and upgrades it within the version range.
 #[derive(CustomResource, Serialize, Deserialize, KubeSchema, Clone, Debug, PartialEq)]

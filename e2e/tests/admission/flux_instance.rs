@@ -66,13 +66,34 @@ pub(crate) fn whole() -> Vec<Value> {
         "sync": {
             "name": "fleet", "interval": "1h30m", "kind": "GitRepository", "url": "https://example.com/a",
             "ref": "refs/heads/main", "path": "clusters/a", "pullSecret": "git", "provider": "github",
+            "verify": {"mode": "TagAndHEAD", "secretRef": {"name": "keys"}},
+            "proxySecretRef": {"name": "proxy"}, "ignore": "/docs", "suspend": false, "prune": false,
+            "timeout": "5m", "retryInterval": "2m", "serviceAccountName": "fleet",
+            "decryption": {"provider": "sops", "secretRef": {"name": "age"}, "serviceAccountName": "kms"},
         },
     });
-    vec![object]
+    vec![object, artifact()]
+}
+
+/// With the fields of a sync that a GitRepository does not have.
+fn artifact() -> Value {
+    let mut object = smallest();
+    object["spec"]["sync"] = json!({
+        "kind": "OCIRepository", "url": "oci://h/r", "ref": "", "path": ".", "semver": "1.x", "insecure": true,
+        "certSecretRef": {"name": "tls"},
+        "verify": {
+            "provider": "cosign", "secretRef": {"name": "keys"}, "trustedRootSecretRef": {"name": "root"},
+            "matchOIDCIdentity": [{"issuer": "^https://a$", "subject": "^https://b$"}],
+        },
+    });
+    object
 }
 
 pub(crate) fn rows() -> Vec<Row> {
-    [object_rows(), cluster_rows(), sync_rows()].into_iter().flatten().collect()
+    [object_rows(), cluster_rows(), sync_rows(), sync_settings_rows(), verification_rows()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn object_rows() -> Vec<Row> {
@@ -181,5 +202,105 @@ fn sync_rows() -> Vec<Row> {
         ["", "1", "1d", "-1m", "1.m", ".5s", "1m ", "1m\n", "1us"]
             .map(|bad| interval(bad).violates("spec.sync.interval", "pattern", DURATION)),
     );
+    rows
+}
+
+/// A sync of each kind.
+fn sync_of(kind: &str) -> Base {
+    let mut object = smallest();
+    object["spec"]["sync"] = json!({"kind": kind, "url": "https://h/r", "ref": "", "path": "."});
+    Base::new(object)
+}
+
+fn sync_settings_rows() -> Vec<Row> {
+    let [git, artifact, bucket] = ["GitRepository", "OCIRepository", "Bucket"].map(sync_of);
+    let secret = json!({"name": "a"});
+    let mut rows = vec![
+        git.set("/spec/sync/semver", json!(">=1.0.0")).accepted(),
+        artifact.set("/spec/sync/semver", json!("1.x")).accepted(),
+        bucket
+            .set("/spec/sync/semver", json!("1.x"))
+            .breaks("spec.sync", ".semver cannot be set when .kind is set to 'Bucket'"),
+        git.set("/spec/sync/semver", json!("1.x"))
+            .set("/spec/sync/ref", json!("main"))
+            .breaks("spec.sync", ".ref must be empty when .semver is set"),
+        git.set("/spec/sync/insecure", json!(false)).accepted(),
+        git.set("/spec/sync/insecure", json!(true))
+            .breaks("spec.sync", ".insecure cannot be set to true when .kind is set to 'GitRepository'"),
+        artifact.set("/spec/sync/insecure", json!(true)).accepted(),
+        bucket.set("/spec/sync/insecure", json!(true)).accepted(),
+        git.set("/spec/sync/certSecretRef", secret.clone())
+            .breaks("spec.sync", ".certSecretRef cannot be set when .kind is set to 'GitRepository'"),
+        artifact.set("/spec/sync/certSecretRef", secret.clone()).accepted(),
+        bucket.set("/spec/sync/certSecretRef", secret.clone()).accepted(),
+        git.set("/spec/sync/decryption", json!({"provider": "sops"})).accepted(),
+    ];
+    for base in [git, artifact, bucket] {
+        rows.push(base.set("/spec/sync/proxySecretRef", secret.clone()).accepted());
+        rows.push(base.set("/spec/sync/ignore", json!("/docs")).accepted());
+        rows.push(base.set("/spec/sync/suspend", json!(true)).accepted());
+        for field in ["timeout", "retryInterval"] {
+            let pointer = format!("/spec/sync/{field}");
+            rows.push(base.set(&pointer, json!("1h1.5m")).accepted());
+            for bad in ["", "1d", "5"] {
+                rows.push(base.set(&pointer, json!(bad)).violates(
+                    &format!("spec.sync.{field}"),
+                    "pattern",
+                    DURATION,
+                ));
+            }
+        }
+    }
+    rows
+}
+
+fn verification_rows() -> Vec<Row> {
+    let [git, artifact, bucket] = ["GitRepository", "OCIRepository", "Bucket"].map(sync_of);
+    let keys = json!({"secretRef": {"name": "a"}});
+    let git_keys = git.set("/spec/sync/verify", keys.clone());
+    let mut rows = vec![
+        git_keys.accepted(),
+        git.set("/spec/sync/verify", json!({}))
+            .breaks("spec.sync", ".verify.secretRef must be set when .kind is set to 'GitRepository'"),
+        artifact.set("/spec/sync/verify", json!({})).accepted(),
+        artifact
+            .set("/spec/sync/verify", json!({"provider": "notation", "secretRef": {"name": "a"}}))
+            .accepted(),
+        bucket
+            .set("/spec/sync/verify", keys.clone())
+            .breaks("spec.sync", ".verify cannot be set when .kind is set to 'Bucket'"),
+        artifact
+            .set("/spec/sync/verify/mode", json!("HEAD"))
+            .breaks("spec.sync", ".verify.mode can only be set when .kind is set to 'GitRepository'"),
+    ];
+    for mode in ["HEAD", "Tag", "TagAndHEAD"] {
+        rows.push(
+            git.set("/spec/sync/verify", keys.clone()).set("/spec/sync/verify/mode", json!(mode)).accepted(),
+        );
+    }
+    let of_artifacts = [
+        (
+            "provider",
+            json!("cosign"),
+            ".verify.provider can only be set when .kind is set to 'OCIRepository'",
+        ),
+        (
+            "matchOIDCIdentity",
+            json!([{"issuer": "a", "subject": "b"}]),
+            ".verify.matchOIDCIdentity can only be set when .kind is set to 'OCIRepository'",
+        ),
+        (
+            "trustedRootSecretRef",
+            json!({"name": "a"}),
+            ".verify.trustedRootSecretRef can only be set when .kind is set to 'OCIRepository'",
+        ),
+    ];
+    for (field, value, message) in of_artifacts {
+        let pointer = format!("/spec/sync/verify/{field}");
+        rows.push(artifact.set(&pointer, value.clone()).accepted());
+        rows.push(
+            git.set("/spec/sync/verify", keys.clone()).set(&pointer, value).breaks("spec.sync", message),
+        );
+    }
     rows
 }

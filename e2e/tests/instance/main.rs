@@ -8,6 +8,7 @@ mod obstacles;
 mod progress;
 mod receiver;
 mod remove;
+mod sync;
 mod unreadable;
 mod wait;
 

@@ -52,14 +52,15 @@ fn named_objects(spec: &FluxInstanceSpec) -> Vec<(&'static str, &str)> {
         ("spec.cluster.tenantDefaultServiceAccount", account),
         ("spec.cluster.tenantDefaultDecryptionServiceAccount", decryption),
         ("spec.cluster.tenantDefaultKubeConfigServiceAccount", remote),
-        ("spec.sync.pullSecret", spec.sync.as_ref().and_then(|sync| sync.pull_secret.as_deref())),
     ];
-    fields.into_iter().filter_map(|(field, name)| Some((field, name?))).collect()
+    let fields = fields.into_iter().filter_map(|(field, name)| Some((field, name?)));
+    let of_sync = spec.sync.iter().flat_map(|sync| [sync.named_secrets(), sync.named_accounts()].concat());
+    fields.chain(of_sync).collect()
 }
 
 /// What is wrong with an empty reference.
 fn reference(sync: &Sync) -> Option<&'static str> {
-    if !sync.reference.is_empty() {
+    if !sync.reference.is_empty() || sync.semver.as_deref().is_some_and(|range| !range.is_empty()) {
         return None;
     }
     Some(match sync.kind {

@@ -1,33 +1,45 @@
 //! The source that Flux follows, and the Kustomization that applies it.
 
-use crds::flux_instance::{Sync, SyncKind, SyncProvider};
+mod check;
+
+use crds::{
+    flux_instance::{Sync, SyncKind},
+    resource_set_input_provider::SecretReference,
+};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::{BuildError, InvalidField};
+use super::BuildError;
 use crate::semver::Version;
+use check::check;
 
 /// How often the Kustomization is reconciled, whatever the interval of the source.
 const KUSTOMIZATION_INTERVAL: &str = "10m";
-
-/// The first minor of Flux whose source-controller takes AWS identities for Git.
-const AWS_FOR_GIT_SINCE: (u64, u64) = (2, 9);
 
 /// The objects of a sync, without their namespace.
 pub(super) fn objects(sync: &Sync, namespace: &str, version: &Version) -> Result<Vec<Value>, BuildError> {
     check(sync, version)?;
     let name = sync.name.as_deref().filter(|name| !name.is_empty()).unwrap_or(namespace);
-    let kustomization = json!({
+    Ok(vec![source(sync, name), kustomization(sync, name)])
+}
+
+fn kustomization(sync: &Sync, name: &str) -> Value {
+    let mut spec = Map::new();
+    spec.insert("interval".to_owned(), KUSTOMIZATION_INTERVAL.into());
+    spec.insert("path".to_owned(), sync.path.as_str().into());
+    spec.insert("prune".to_owned(), sync.prune.unwrap_or(true).into());
+    spec.insert("sourceRef".to_owned(), json!({"kind": sync.kind.as_str(), "name": name}));
+    insert(&mut spec, "suspend", sync.suspend.as_ref());
+    insert(&mut spec, "timeout", sync.timeout.as_ref());
+    insert(&mut spec, "retryInterval", sync.retry_interval.as_ref());
+    insert(&mut spec, "serviceAccountName", named(sync.service_account_name.as_deref()));
+    insert(&mut spec, "decryption", sync.decryption.as_ref());
+    json!({
         "apiVersion": "kustomize.toolkit.fluxcd.io/v1",
         "kind": "Kustomization",
         "metadata": {"name": name},
-        "spec": {
-            "interval": KUSTOMIZATION_INTERVAL,
-            "path": sync.path,
-            "prune": true,
-            "sourceRef": {"kind": sync.kind.as_str(), "name": name},
-        },
-    });
-    Ok(vec![source(sync, name), kustomization])
+        "spec": spec,
+    })
 }
 
 fn source(sync: &Sync, name: &str) -> Value {
@@ -36,23 +48,32 @@ fn source(sync: &Sync, name: &str) -> Value {
     match sync.kind {
         SyncKind::GitRepository => {
             spec.insert("url".to_owned(), sync.url.as_str().into());
-            spec.insert("ref".to_owned(), json!({"name": sync.reference}));
+            spec.insert("ref".to_owned(), reference(sync, "name"));
         }
         SyncKind::OCIRepository => {
             spec.insert("url".to_owned(), sync.url.as_str().into());
-            spec.insert("ref".to_owned(), json!({"tag": sync.reference}));
+            spec.insert("ref".to_owned(), reference(sync, "tag"));
         }
         SyncKind::Bucket => {
             spec.insert("endpoint".to_owned(), sync.url.as_str().into());
             spec.insert("bucketName".to_owned(), sync.reference.as_str().into());
         }
     }
-    if let Some(secret) = sync.pull_secret.as_deref().filter(|secret| !secret.is_empty()) {
+    if let Some(secret) = named(sync.pull_secret.as_deref()) {
         spec.insert("secretRef".to_owned(), json!({"name": secret}));
     }
     if let Some(provider) = sync.provider {
         spec.insert("provider".to_owned(), provider.as_str().into());
     }
+    // That a GitRepository is not insecure goes without saying: it has no such field.
+    if sync.kind != SyncKind::GitRepository {
+        insert(&mut spec, "insecure", sync.insecure.as_ref());
+    }
+    insert(&mut spec, "verify", sync.verify.as_ref());
+    insert(&mut spec, "proxySecretRef", secret(sync.proxy_secret_ref.as_ref()));
+    insert(&mut spec, "certSecretRef", secret(sync.cert_secret_ref.as_ref()));
+    insert(&mut spec, "ignore", sync.ignore.as_ref());
+    insert(&mut spec, "suspend", sync.suspend.as_ref());
     json!({
         "apiVersion": "source.toolkit.fluxcd.io/v1",
         "kind": sync.kind.as_str(),
@@ -61,30 +82,27 @@ fn source(sync: &Sync, name: &str) -> Value {
     })
 }
 
-fn check(sync: &Sync, version: &Version) -> Result<(), BuildError> {
-    if sync.kind == SyncKind::GitRepository
-        && sync.provider == Some(SyncProvider::Aws)
-        && (version.major(), version.minor()) < AWS_FOR_GIT_SINCE
-    {
-        let (major, minor) = AWS_FOR_GIT_SINCE;
-        return Err(BuildError::NeedsFlux {
-            field: "spec.sync.provider",
-            value: "aws (with kind GitRepository)",
-            since: format!("{major}.{minor}"),
-            version: version.clone(),
-        });
+/// What is followed, in the words of the kind.
+fn reference(sync: &Sync, field: &str) -> Value {
+    match named(sync.semver.as_deref()) {
+        Some(range) => json!({"semver": range}),
+        None => json!({field: sync.reference}),
     }
-    let schemes: &[&str] = match sync.kind {
-        SyncKind::GitRepository => &["https://", "http://", "ssh://"],
-        SyncKind::OCIRepository => &["oci://"],
-        SyncKind::Bucket => &[],
-    };
-    if !schemes.is_empty() && !schemes.iter().any(|scheme| sync.url.starts_with(scheme)) {
-        return Err(InvalidField::new(
-            "spec.sync.url",
-            format!("must start with {} for kind {}", schemes.join(" or "), sync.kind.as_str()),
-        )
-        .into());
+}
+
+/// Sets a field that has the same form in Flux.
+fn insert(spec: &mut Map<String, Value>, field: &str, value: Option<impl Serialize>) {
+    if let Some(value) = value {
+        spec.insert(field.to_owned(), json!(value));
     }
-    Ok(())
+}
+
+/// An empty name is none.
+fn named(name: Option<&str>) -> Option<&str> {
+    name.filter(|name| !name.is_empty())
+}
+
+/// A reference to an empty name is none.
+fn secret(reference: Option<&SecretReference>) -> Option<&SecretReference> {
+    reference.filter(|reference| !reference.name.is_empty())
 }

@@ -135,10 +135,12 @@ pub(super) fn lock_down(deployment: &mut Value, component: Component, cluster: &
     }
 }
 
-/// The Kustomization that Flux is synced with stays cluster-admin where others are locked down.
+/// The Kustomization that Flux is synced with stays cluster-admin where others are locked down, unless the spec
+/// names whose rights it has.
 pub(super) fn run_as_controller(kustomization: &mut Value) {
     edit_map(kustomization, &["spec"], |spec| {
-        spec.insert("serviceAccountName".to_owned(), Component::KustomizeController.as_str().into());
+        let account = spec.entry("serviceAccountName");
+        account.or_insert_with(|| Component::KustomizeController.as_str().into());
     });
 }
 

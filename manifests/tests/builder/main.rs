@@ -4,3 +4,4 @@
 mod files;
 mod released;
 mod rules;
+mod sync;

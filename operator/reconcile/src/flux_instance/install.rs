@@ -2,6 +2,7 @@
 
 mod definitions;
 mod outcome;
+mod shards;
 mod wait;
 
 use std::{collections::BTreeSet, future::Future, time::Duration};
@@ -247,6 +248,7 @@ impl Pass<'_> {
     /// Deletes what left the build. What is not confirmed gone stays recorded.
     async fn prune(&mut self, work: &mut Work<'_>) -> Result<(), InstallError> {
         let left: Vec<_> = stale(&work.inventory, &work.built.objects).cloned().collect();
+        self.warn_of_shards(work.built, &left).await;
         Ok(self.remove(&mut work.inventory, &left).await?)
     }
 
@@ -271,10 +273,12 @@ impl Pass<'_> {
 
 /// What users set on the sync objects besides the instance (`suspend`, `decryption`, `postBuild`) stays theirs.
 fn extent(object: &Value) -> Takeover {
-    match kind(object) {
-        "GitRepository" | "OCIRepository" | "Bucket" | "Kustomization" => Takeover::Metadata,
-        _ => Takeover::Object,
-    }
+    if is_sync(object) { Takeover::Metadata } else { Takeover::Object }
+}
+
+/// Whether an object is the source or the Kustomization of the sync.
+fn is_sync(object: &Value) -> bool {
+    matches!(kind(object), "GitRepository" | "OCIRepository" | "Bucket" | "Kustomization")
 }
 
 /// The failures in one message, in order of their objects.

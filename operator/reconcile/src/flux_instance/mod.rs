@@ -25,6 +25,7 @@ mod install;
 mod pass;
 mod removal;
 mod repair;
+mod secrets;
 mod seen;
 mod size;
 mod status;

@@ -6,7 +6,7 @@ use operator_cluster::{
     explain,
 };
 use serde_json::Value;
-use tracing::info;
+use tracing::{info, warn};
 
 use super::{InstallError, Occasion, Work};
 use crate::{
@@ -51,6 +51,7 @@ impl Pass<'_> {
         let is_full = work.pending.len() == work.built.objects.len();
         if is_full {
             self.reconciler.note_full_pass();
+            self.tell_missing_secrets().await;
         }
         if occasion == Occasion::Settled && !is_full {
             self.tell_repair(work, &work.pending).await;
@@ -59,6 +60,14 @@ impl Pass<'_> {
             self.tell_changes(work, old).await;
         }
         self.tell_rewritten(&work.report).await;
+    }
+
+    /// Tells which Secrets the sync lacks, where nothing waits for it.
+    async fn tell_missing_secrets(&self) {
+        if let Some(missing) = self.missing_secrets().await {
+            warn!(reason = conditions::SECRET_MISSING, "{missing}");
+            self.tell(Severity::Warning, conditions::SECRET_MISSING, &missing).await;
+        }
     }
 
     /// Tells which objects were put back as they should be.
@@ -86,7 +95,10 @@ impl Pass<'_> {
         work: &Work<'_>,
         problem: &InstallError,
     ) -> Result<Outcome, PassError> {
-        let message = explain(problem);
+        let mut message = explain(problem);
+        if matches!(problem, InstallError::Wait(_)) {
+            message = self.with_missing_secrets(message).await;
+        }
         let attempt =
             self.attempt(format!("sha256:{}", work.built.digest()), Some(work.built.version.original()));
         self.observed.now = now();

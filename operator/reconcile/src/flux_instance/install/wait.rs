@@ -17,7 +17,7 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep_until};
 use tracing::debug;
 
-use super::{InstallError, Work};
+use super::{InstallError, Work, is_sync};
 use crate::flux_instance::{
     now,
     pass::{Pass, PassError},
@@ -52,11 +52,12 @@ impl Pass<'_> {
         }
     }
 
-    /// Waits until everything that was applied is ready.
+    /// Waits until everything that was applied is ready. What is suspended never gets there, and is not waited for.
     pub(super) async fn wait(&mut self, work: &mut Work<'_>) -> Result<(), InstallError> {
         let (reconciler, deadline) = (self.reconciler, Deadline::after(self.timeout()));
         loop {
-            let is_unready = |object: &&Value| readiness(object) != Readiness::Ready;
+            let is_unready =
+                |object: &&Value| readiness(object) != Readiness::Ready && !is_suspended_sync(object);
             let unready: Vec<Value> = work.live.iter().filter(is_unready).cloned().collect();
             match self.wait_for(&unready, deadline, reconciler.drift_is_due()).await? {
                 Waited::Ready => return Ok(()),
@@ -111,7 +112,8 @@ impl Pass<'_> {
         self.told = Instant::now();
         self.observed.now = now();
         let Some(what) = pending.describe(NAMED_WAITS) else { return };
-        let status = self.observed.waiting(&self.status(), &format!("Waiting for {what}"));
+        let message = self.with_missing_secrets(format!("Waiting for {what}")).await;
+        let status = self.observed.waiting(&self.status(), &message);
         if let Some(status) = status
             && let Err(problem) = self.write(status).await
         {
@@ -139,6 +141,11 @@ impl Pass<'_> {
         self.tell_repair(work, &objects).await;
         Ok(())
     }
+}
+
+/// Whether an object of the sync is suspended, by the instance or by `flux suspend`.
+fn is_suspended_sync(object: &Value) -> bool {
+    is_sync(object) && object.pointer("/spec/suspend").and_then(Value::as_bool) == Some(true)
 }
 
 fn stage_name(stage: Stage) -> &'static str {
