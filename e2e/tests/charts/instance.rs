@@ -71,7 +71,10 @@ fn required_fields_of_a_source_and_of_a_volume_are_there_even_if_empty() {
     let spec = &objects[0]["spec"];
     assert_eq!(
         spec["sync"],
-        json!({"kind": "GitRepository", "url": "x", "ref": "", "path": "", "interval": "1m"})
+        json!({
+            "kind": "GitRepository", "url": "x", "ref": "", "path": "", "interval": "1m", "insecure": false,
+            "prune": true,
+        })
     );
     assert_eq!(spec["storage"], json!({"class": "", "size": "1Gi"}));
 }
