@@ -24,6 +24,10 @@ pub(super) fn warnings(spec: &FluxInstanceSpec, components: &[Component]) -> Vec
         warn("spec.sharding.shards", format!("{shards} shards are that many copies of each controller"));
     }
     if let Some(sync) = &spec.sync {
+        if has_password(&sync.url) {
+            let advice = "has a password in it, which everybody can read who can read the instance: keep it in a Secret and name that in spec.sync.pullSecret";
+            warn("spec.sync.url", advice.to_owned());
+        }
         if let Some(problem) = reference(sync) {
             warn("spec.sync.ref", problem.to_owned());
         }
@@ -38,6 +42,13 @@ pub(super) fn warnings(spec: &FluxInstanceSpec, components: &[Component]) -> Vec
         warnings.extend(missing.map(|component| BuildWarning::SyncWithoutController { component }));
     }
     warnings
+}
+
+/// Whether a URL has a password before its host.
+fn has_password(url: &str) -> bool {
+    let authority = url.split_once("://").and_then(|(_, rest)| rest.split('/').next());
+    let user = authority.and_then(|authority| authority.rsplit_once('@'));
+    user.is_some_and(|(user, _)| user.contains(':'))
 }
 
 /// The objects in the instance's namespace that a spec names.

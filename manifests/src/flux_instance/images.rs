@@ -119,6 +119,13 @@ fn check_registry(registry: &str) -> Result<(), InvalidField> {
             "must be a registry and path without a scheme, such as ghcr.io/fluxcd",
         ));
     }
+    // The value is not repeated: what is before the sign may be a password.
+    if registry.contains('@') {
+        return Err(InvalidField::new(
+            field,
+            "must not have credentials or a digest in it: name a Secret in spec.distribution.imagePullSecret",
+        ));
+    }
     let (host, path) = registry.split_once('/').unwrap_or((registry, ""));
     let is_host_character =
         |character: char| character.is_ascii_alphanumeric() || ".-:[]_".contains(character);

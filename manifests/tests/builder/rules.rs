@@ -301,6 +301,10 @@ fn a_field_that_no_object_can_be_made_of_is_named_with_a_good_value() {
             registry("https://ghcr.io/fluxcd"),
             "spec.distribution.registry: must be a registry and path without a scheme",
         ),
+        (
+            registry("user:hunter2@ghcr.io/fluxcd"),
+            "spec.distribution.registry: must not have credentials or a digest in it: name a Secret",
+        ),
         (registry("GHCR.io/Flux CD"), "spec.distribution.registry: 'GHCR.io/Flux CD' is not a registry"),
         (
             json!({"sharding": {"shards": ["a", "A"]}}),
@@ -368,6 +372,7 @@ fn a_field_that_no_object_can_be_made_of_is_named_with_a_good_value() {
     for (fields, expected) in rows {
         let message = error(&fields);
         assert!(message.contains(expected), "{message}\n  should contain: {expected}");
+        assert!(!message.contains("hunter2"), "{message}");
     }
 }
 
@@ -396,6 +401,7 @@ fn what_is_probably_not_meant_is_a_warning() {
         sync[field] = value.into();
         json!({"sync": sync})
     };
+    warned(&sync("url", "https://user:hunter2@git.example.com/a"), "spec.sync.url: has a password in it");
     warned(&sync("ref", ""), "spec.sync.ref: is empty: name what to follow, such as refs/heads/main");
     warned(&sync("interval", "0s"), "spec.sync.interval: the source is read once and never again");
     warned(&sync("pullSecret", "My Secret"), "spec.sync.pullSecret: 'My Secret' is a name that no object");
