@@ -5,7 +5,7 @@
 //! those are stale. The documentation of a field is what `kubectl explain` shows.
 //!
 //! The vocabulary that users and scripts depend on lives here too: [condition types and
-//! reasons](conditions), [annotation and label keys](keys).
+//! reasons](conditions), [annotation and label keys](keys), [what names may look like](names).
 
 mod columns;
 mod common_metadata;
@@ -17,6 +17,7 @@ pub mod flux_report;
 mod free_form;
 pub mod keys;
 mod label_selector;
+pub mod names;
 mod null;
 mod object_id;
 pub mod resource_set;

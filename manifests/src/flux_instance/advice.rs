@@ -1,8 +1,11 @@
 //! What is allowed in a spec, and probably not meant.
 
-use crds::flux_instance::{Component, FluxInstanceSpec, Sync, SyncKind};
+use crds::{
+    flux_instance::{Component, FluxInstanceSpec, Sync, SyncKind},
+    names::is_domain,
+};
 
-use super::{BuildWarning, InvalidField, names::is_domain};
+use super::{BuildWarning, InvalidField};
 use crate::text::shortened;
 
 /// So many shards are a typing error, or more controllers than a cluster is for.

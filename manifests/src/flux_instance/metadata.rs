@@ -5,13 +5,11 @@ use std::collections::BTreeMap;
 use crds::{
     FluxInstance,
     keys::{OWNER_NAME, OWNER_NAMESPACE, PRUNE},
+    names::{is_label_key, is_label_value},
 };
 use serde_json::{Map, Value};
 
-use super::{
-    InvalidField,
-    names::{is_label_key, is_label_value},
-};
+use super::InvalidField;
 use crate::{
     objects::{edit_map, kind},
     semver::Version,

@@ -10,7 +10,6 @@ mod controllers;
 mod error;
 mod images;
 mod metadata;
-mod names;
 mod notifications;
 mod sharding;
 mod sizing;
@@ -23,6 +22,7 @@ use crds::{
     FluxInstance,
     flux_instance::{Cluster, ClusterType, Component, ComponentImage, ShardStorage},
     keys::SHARDING_ROLE,
+    names::is_domain,
 };
 use manifests_kustomize::{Image, Patch, Resource, Resources, Target, TransformError};
 use serde_json::{Value, json};
@@ -35,7 +35,6 @@ use crate::{
 };
 
 pub use error::{BuildError, BuildWarning, InvalidField};
-use names::is_domain;
 use sharding::{STORAGE_ADDRESS, Shard, is_shardable, storage_host};
 use tenancy::WorkloadIdentity;
 

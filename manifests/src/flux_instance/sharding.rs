@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crds::{
     flux_instance::{Component, ShardStorage, Sharding, Storage},
     keys::SHARDING_ROLE,
+    names::{MAX_LABEL, is_dns_label, is_label_key},
 };
 use manifests_kustomize::{Reach, Resources};
 use serde_json::{Value, json};
@@ -12,7 +13,6 @@ use serde_json::{Value, json};
 use super::{
     BuildError, InvalidField,
     controllers::{append_argument, edit_pod_list, remount},
-    names::{MAX_LABEL, is_dns_label, is_label_key},
 };
 use crate::{
     distribution::Release,

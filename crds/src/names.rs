@@ -1,31 +1,35 @@
 //! What names and labels of objects may look like.
 
 /// The most characters of a label value and of a part of a DNS name.
-pub(super) const MAX_LABEL: usize = 63;
+pub const MAX_LABEL: usize = 63;
 
 /// The most characters of a DNS name.
-pub(super) const MAX_DOMAIN: usize = 253;
+pub const MAX_DOMAIN: usize = 253;
 
 /// A key of a label or an annotation: `name` or `prefix/name`, where the prefix is a DNS name.
-pub(super) fn is_label_key(text: &str) -> bool {
+#[must_use]
+pub fn is_label_key(text: &str) -> bool {
     let (prefix, name) = text.rsplit_once('/').unwrap_or(("example.com", text));
     name.len() <= MAX_LABEL && is_word(name) && is_domain(prefix)
 }
 
 /// A DNS name, such as that of a cluster or of most objects.
-pub(super) fn is_domain(text: &str) -> bool {
+#[must_use]
+pub fn is_domain(text: &str) -> bool {
     text.len() <= MAX_DOMAIN && text.split('.').all(is_dns_label)
 }
 
 /// One part of a DNS name.
-pub(super) fn is_dns_label(text: &str) -> bool {
+#[must_use]
+pub fn is_dns_label(text: &str) -> bool {
     let is_inner =
         |character: char| character.is_ascii_lowercase() || character.is_ascii_digit() || character == '-';
     !text.is_empty() && text.chars().all(is_inner) && !text.starts_with('-') && !text.ends_with('-')
 }
 
 /// The value of a label, which may be empty.
-pub(super) fn is_label_value(text: &str) -> bool {
+#[must_use]
+pub fn is_label_value(text: &str) -> bool {
     text.is_empty() || (text.len() <= MAX_LABEL && is_word(text))
 }
 
