@@ -23,7 +23,7 @@ use crate::{
 /// When the API server refuses, or does not answer.
 pub async fn read<K>(api: &Api<K>, name: &str) -> Result<Option<K>, RequestError>
 where
-    K: Resource<DynamicType = ()> + Clone + Debug + DeserializeOwned,
+    K: Clone + Debug + DeserializeOwned,
 {
     present(repeated(|| api.get(name)).await)
 }

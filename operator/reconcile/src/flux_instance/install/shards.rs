@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crds::{ObjectId, conditions, keys, status::InventoryEntry};
 use kube::core::GroupVersionKind;
 use manifests::{flux_instance::Build, objects::kind};
-use operator_cluster::{events::Severity, explain, labelled::count_labelled};
+use operator_cluster::{events::Severity, explain, labelled::count_labelled, status::read};
 use serde_json::Value;
 use tracing::{debug, warn};
 
@@ -36,14 +36,12 @@ impl Pass<'_> {
     /// The label of the shard that a recorded Deployment serves; none when it serves no shard or is going already.
     async fn label_of(&self, entry: &InventoryEntry) -> Option<String> {
         let id = ObjectId::parse(entry).filter(|id| id.group == "apps" && id.kind == "Deployment")?;
-        let api = match self.reconciler.kinds.api_of(&id, &entry.v).await {
-            Ok(api) => api,
-            Err(problem) => {
-                debug!(error = explain(&problem), "a Deployment that leaves could not be looked at");
-                return None;
-            }
+        let unseen = |problem: &(dyn std::error::Error + 'static)| {
+            debug!(error = explain(problem), "a Deployment that leaves could not be looked at");
         };
-        let found = api.get_opt(&id.name).await.unwrap_or_default()?;
+        let api =
+            self.reconciler.kinds.api_of(&id, &entry.v).await.map_err(|problem| unseen(&problem)).ok()?;
+        let found = read(&api, &id.name).await.map_err(|problem| unseen(&problem)).ok()??;
         if found.metadata.deletion_timestamp.is_some() {
             return None;
         }
