@@ -1,5 +1,7 @@
 use std::fmt;
 
+use crate::excerpt::beginning;
+
 /// Longest part of a foreign text that a message repeats, in characters: an identity of GitHub has 150.
 const MAX_CHARACTERS: usize = 300;
 
@@ -14,12 +16,7 @@ impl Excerpt {
     /// Cuts `text` where it gets too long, and writes `?` for what a terminal or a log would act on.
     #[must_use]
     pub fn of(text: &str) -> Self {
-        let mut characters = text.chars();
-        let mut shown: String = characters.by_ref().take(MAX_CHARACTERS).map(visible).collect();
-        if characters.next().is_some() {
-            shown.push_str("...");
-        }
-        Self(shown)
+        Self(beginning(text, MAX_CHARACTERS, '?'))
     }
 }
 
@@ -28,13 +25,6 @@ pub(super) fn alternatives(all: impl ExactSizeIterator<Item = String>) -> String
     let more = all.len().saturating_sub(MAX_ALTERNATIVES);
     let shown = all.take(MAX_ALTERNATIVES).collect::<Vec<_>>().join(" or ");
     if more == 0 { shown } else { format!("{shown} or {more} more") }
-}
-
-/// Direction marks are no control characters for Rust, and reorder what a reader sees.
-fn visible(character: char) -> char {
-    let reorders =
-        matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    if character.is_control() || reorders { '?' } else { character }
 }
 
 impl fmt::Display for Excerpt {
