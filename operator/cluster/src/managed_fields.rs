@@ -1,5 +1,6 @@
 //! `metadata.managedFields`: who owns which fields, and in whose name this program writes.
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
 use kube::api::PatchParams;
 use serde_json::{Map, Value};
 
@@ -16,6 +17,13 @@ pub(crate) fn apply() -> PatchParams {
 /// Our entry for the object itself.
 pub(crate) fn is_ours(entry: &Value, field_manager: &str) -> bool {
     entry["manager"] == field_manager && entry["operation"] == "Apply" && entry.get("subresource").is_none()
+}
+
+/// The same of an entry that was read as its type.
+pub(crate) fn is_our_entry(entry: &ManagedFieldsEntry) -> bool {
+    entry.manager.as_deref() == Some(crds::FIELD_MANAGER)
+        && entry.operation.as_deref() == Some("Apply")
+        && entry.subresource.is_none()
 }
 
 /// Adds the fields of one owner to those of another. Field sets are trees as deep as the object, whose depth the

@@ -11,7 +11,6 @@ use crds::{
     keys::{OWNER_NAME, OWNER_NAMESPACE},
 };
 use futures::StreamExt as _;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry;
 use kube::{
     Api,
     core::{DynamicObject, GroupVersionKind, PartialObjectMeta},
@@ -24,7 +23,7 @@ use tokio::{task::JoinSet, time::sleep};
 use tracing::warn;
 
 use super::{Managed, Seen, fingerprint, number};
-use crate::{delete::Owner, error::explain, kinds::Kinds};
+use crate::{delete::Owner, error::explain, kinds::Kinds, managed_fields::is_our_entry};
 
 /// How long until a kind that could not be looked up is looked up again.
 const LOOKUP_INTERVAL: Duration = Duration::from_secs(10);
@@ -94,12 +93,7 @@ fn id_of(kind: &GroupVersionKind, object: &PartialObjectMeta<DynamicObject>) -> 
 }
 
 fn seen_in(object: &PartialObjectMeta<DynamicObject>) -> Seen {
-    let is_ours = |entry: &&ManagedFieldsEntry| {
-        entry.manager.as_deref() == Some(crds::FIELD_MANAGER)
-            && entry.operation.as_deref() == Some("Apply")
-            && entry.subresource.is_none()
-    };
-    let ours = object.metadata.managed_fields.iter().flatten().find(is_ours);
+    let ours = object.metadata.managed_fields.iter().flatten().find(|entry| is_our_entry(entry));
     let fields = fingerprint(ours.and_then(|entry| entry.fields_v1.as_ref()).map(|fields| &fields.0));
     Seen { fields, version: number(object.metadata.resource_version.as_deref()) }
 }
