@@ -1,5 +1,8 @@
 //! Taking finalizers off custom resources whose controllers are gone.
 
+use std::pin::pin;
+
+use futures::TryStreamExt as _;
 use kube::{
     Api,
     api::{ListParams, Patch},
@@ -12,10 +15,8 @@ use crate::{
     error::{RequestError, repeated},
     kinds::{KindError, Kinds},
     managed_fields,
+    pages::pages,
 };
-
-/// How many objects are listed at once.
-const PAGE_SIZE: u32 = 200;
 
 /// A kind whose objects keep their finalizers.
 #[derive(Debug, Error)]
@@ -53,21 +54,13 @@ async fn strip_all(kinds: &Kinds, kind: &GroupVersionKind, finalizer: &str) -> R
         Err(KindError::Unknown { .. }) => return Ok(()),
         Err(error) => return Err(error.into()),
     };
-    let mut page = ListParams::default().limit(PAGE_SIZE);
-    loop {
-        let list = match repeated(|| api.list_metadata(&page)).await {
-            Ok(list) => list,
-            Err(RequestError::Refused(status)) if status.code == 404 => return Ok(()),
-            Err(error) => return Err(error.into()),
-        };
-        for object in &list.items {
+    let mut pages = pin!(pages(&api, ListParams::default()));
+    while let Some(page) = pages.try_next().await? {
+        for object in &page {
             strip_one(kinds, kind, object, finalizer).await?;
         }
-        match list.metadata.continue_.filter(|token| !token.is_empty()) {
-            Some(token) => page = page.continue_token(&token),
-            None => return Ok(()),
-        }
     }
+    Ok(())
 }
 
 async fn strip_one(

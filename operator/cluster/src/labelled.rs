@@ -1,15 +1,16 @@
 //! Counting objects by their labels.
 
+use std::future::ready;
+
+use futures::TryStreamExt as _;
 use kube::{api::ListParams, core::GroupVersionKind};
 use thiserror::Error;
 
 use crate::{
-    error::{RequestError, repeated},
+    error::RequestError,
     kinds::{KindError, Kinds},
+    pages::pages,
 };
-
-/// How many objects are listed at once.
-const PAGE_SIZE: u32 = 500;
 
 /// Why objects could not be counted.
 #[derive(Debug, Error)]
@@ -36,18 +37,8 @@ pub async fn count_labelled(
         Err(KindError::Unknown { .. }) => return Ok(0),
         Err(error) => return Err(error.into()),
     };
-    let mut page = ListParams::default().labels(selector).limit(PAGE_SIZE);
-    let mut count = 0;
-    loop {
-        let list = match repeated(|| api.list_metadata(&page)).await {
-            Ok(list) => list,
-            Err(RequestError::Refused(status)) if status.code == 404 => return Ok(count),
-            Err(source) => return Err(CountError::List { kind: kind.kind.clone(), source }),
-        };
-        count += list.items.len();
-        match list.metadata.continue_.filter(|token| !token.is_empty()) {
-            Some(token) => page = page.continue_token(&token),
-            None => return Ok(count),
-        }
-    }
+    pages(&api, ListParams::default().labels(selector))
+        .try_fold(0, |count, page| ready(Ok(count + page.len())))
+        .await
+        .map_err(|source| CountError::List { kind: kind.kind.clone(), source })
 }

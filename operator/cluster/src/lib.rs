@@ -19,6 +19,7 @@ pub mod lease;
 pub mod managed;
 mod managed_fields;
 pub mod notifications;
+mod pages;
 pub mod readiness;
 pub mod secrets;
 pub mod status;

@@ -19,10 +19,8 @@ use super::{
 use crate::{
     error::{RequestError, repeated},
     managed_fields,
+    pages::PAGE_SIZE,
 };
-
-/// Objects in one page, metadata alone: some kilobytes each, so that a page stays in the low megabytes.
-const PAGE: u32 = 200;
 
 /// How many objects of a kind are written at once.
 const IN_FLIGHT: usize = 8;
@@ -42,7 +40,7 @@ pub(super) async fn rewrite(
     reach: Reach,
 ) -> Result<usize, DefinitionError> {
     let objects: Api<DynamicObject> = Api::all_with(client.clone(), &target.resource);
-    let mut page = ListParams::default().limit(PAGE);
+    let mut page = ListParams::default().limit(PAGE_SIZE);
     let (mut written, mut restarts) = (0, 0);
     loop {
         let list = match repeated(|| objects.list_metadata(&page)).await {
