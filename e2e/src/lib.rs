@@ -24,6 +24,7 @@ mod git;
 mod helm;
 mod installation;
 mod keys;
+mod kubeconfig;
 mod node;
 mod objects;
 mod operator;

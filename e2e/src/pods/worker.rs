@@ -10,6 +10,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body_util::Empty;
 use hyper_util::client::legacy::Client as HttpClient;
+use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use k8s_openapi::api::authentication::v1::{BoundObjectReference, TokenRequest, TokenRequestSpec};
 use k8s_openapi::api::core::v1::{Container, Pod, ServiceAccount};
@@ -24,6 +25,7 @@ use super::status::{Report, State};
 use super::{Image, Shared};
 use crate::Process;
 use crate::error::with_causes;
+use crate::kubeconfig::{DeriveError, derive, entries};
 use crate::process::Program;
 
 /// Between two looks at a probe, and the time that it has for an answer.
@@ -45,6 +47,8 @@ pub(crate) struct Worker {
     folder: PathBuf,
     /// When it was started.
     started: String,
+    /// Asks its probe.
+    prober: HttpClient<HttpConnector, Empty<Bytes>>,
 }
 
 /// How a run of the program ended.
@@ -70,6 +74,7 @@ impl Worker {
             address: next_address(),
             folder: shared.folder.join(folder),
             started: k8s_openapi::jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            prober: HttpClient::builder(TokioExecutor::new()).pool_max_idle_per_host(0).build_http(),
             pod: pod.clone(),
         })
     }
@@ -179,7 +184,8 @@ impl Worker {
             user = json!({"token": token});
         }
         let path = self.folder.join("kubeconfig");
-        write_kubeconfig(&self.shared.cluster, &path, &self.namespace(), &user)?;
+        let written = write_kubeconfig(&self.shared.cluster, &path, &self.namespace(), &user);
+        written.map_err(|error| with_causes(&error))?;
         Ok(path)
     }
 
@@ -216,8 +222,7 @@ impl Worker {
         let Some(port) = port else { return false };
         let path = probe.path.as_deref().unwrap_or("/");
         let Ok(address) = format!("http://{}:{port}{path}", self.address).parse() else { return false };
-        let client = HttpClient::builder(TokioExecutor::new()).build_http::<Empty<Bytes>>();
-        let answer = tokio::time::timeout(PROBE_INTERVAL, client.get(address)).await;
+        let answer = tokio::time::timeout(PROBE_INTERVAL, self.prober.get(address)).await;
         matches!(answer, Ok(Ok(answer)) if answer.status().is_success() || answer.status().is_redirection())
     }
 
@@ -266,17 +271,15 @@ fn next_address() -> IpAddr {
 }
 
 /// Writes the kubeconfig of a cluster for another user.
-fn write_kubeconfig(cluster: &Path, path: &Path, namespace: &str, user: &Value) -> Result<(), String> {
-    let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", cluster.display());
-    let text = fs::read_to_string(cluster).map_err(|error| failed(&error))?;
-    let mut content: Value = serde_saphyr::from_str(&text).map_err(|error| failed(&error))?;
-    for entry in content["users"].as_array_mut().into_iter().flatten() {
-        entry["user"] = user.clone();
-    }
-    for entry in content["contexts"].as_array_mut().into_iter().flatten() {
-        entry["context"]["namespace"] = json!(namespace);
-    }
-    fs::write(path, format!("{content:#}\n")).map_err(|error| format!("{}: {error}", path.display()))
+fn write_kubeconfig(cluster: &Path, path: &Path, namespace: &str, user: &Value) -> Result<(), DeriveError> {
+    derive(cluster, path, |content| {
+        for entry in entries(content, "users") {
+            entry["user"] = user.clone();
+        }
+        for entry in entries(content, "contexts") {
+            entry["context"]["namespace"] = json!(namespace);
+        }
+    })
 }
 
 #[cfg(test)]

@@ -27,7 +27,6 @@ mod upstream;
 mod wire;
 
 use std::convert::Infallible;
-use std::fs;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -37,11 +36,11 @@ use std::time::Duration;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use serde_json::Value;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{AbortHandle, JoinSet};
 
 use crate::ControlPlane;
+use crate::kubeconfig::{DeriveError, derive, entries};
 use exchange::Shared;
 use record::Log;
 use upstream::Upstream;
@@ -161,20 +160,18 @@ async fn serve(stream: TcpStream, shared: Arc<Shared>) {
 
 /// Writes the kubeconfig of a cluster with another server. The proxy itself has the certificates.
 fn write_kubeconfig(original: &Path, copy: &Path, server: &str) -> Result<(), ProxyError> {
-    let read = |source: Box<dyn std::error::Error + Send + Sync>| ProxyError::Read {
-        path: original.to_owned(),
-        source,
-    };
-    let text = fs::read_to_string(original).map_err(|error| read(error.into()))?;
-    let mut content: Value = serde_saphyr::from_str(&text).map_err(|error| read(error.into()))?;
-    for cluster in content["clusters"].as_array_mut().into_iter().flatten() {
-        cluster["cluster"] = serde_json::json!({"server": server});
-    }
-    for user in content["users"].as_array_mut().into_iter().flatten() {
-        if let Some(user) = user["user"].as_object_mut() {
-            user.retain(|key, _| !key.starts_with("client-"));
+    let derived = derive(original, copy, |content| {
+        for cluster in entries(content, "clusters") {
+            cluster["cluster"] = serde_json::json!({"server": server});
         }
-    }
-    fs::write(copy, format!("{content:#}\n"))
-        .map_err(|source| ProxyError::Write { path: copy.to_owned(), source })
+        for user in entries(content, "users") {
+            if let Some(user) = user["user"].as_object_mut() {
+                user.retain(|key, _| !key.starts_with("client-"));
+            }
+        }
+    });
+    derived.map_err(|error| match error {
+        DeriveError::Read { path, source } => ProxyError::Read { path, source },
+        DeriveError::Write { path, source } => ProxyError::Write { path, source },
+    })
 }
