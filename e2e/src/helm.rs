@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use tempfile::TempDir;
+use tokio::process::Command;
 
 use crate::command::{self, isolated};
 use crate::{BedError, programs};
@@ -15,7 +15,6 @@ const DEADLINE: Duration = Duration::from_mins(15);
 #[derive(Debug)]
 pub struct Helm {
     program: PathBuf,
-    home: TempDir,
 }
 
 /// A command of Helm that failed.
@@ -40,10 +39,7 @@ impl Helm {
     /// # Errors
     /// [`BedError`] if it cannot be built.
     pub async fn get() -> Result<Self, BedError> {
-        let program = programs::helm().await?;
-        let home = tempfile::Builder::new().prefix("flux-operator-helm-").tempdir();
-        let home = home.map_err(|source| BedError::State { path: std::env::temp_dir(), source })?;
-        Ok(Self { program, home })
+        Ok(Self { program: programs::helm().await? })
     }
 
     /// The program, for scripts.
@@ -52,13 +48,21 @@ impl Helm {
         &self.program
     }
 
+    /// A command of Helm that knows no cluster.
+    #[must_use]
+    pub fn command(&self) -> Command {
+        let mut command = isolated(&self.program);
+        command.envs(self.folders()).env("KUBECONFIG", "/absent");
+        command
+    }
+
     /// Runs Helm against a cluster as its administrator, with a text as its input, and gives what it printed.
     ///
     /// # Errors
     /// [`HelmError`] with what it said.
     pub async fn run(&self, kubeconfig: &Path, arguments: &[&str], input: &str) -> Result<String, HelmError> {
-        let mut command = isolated(&self.program);
-        command.args(arguments).envs(self.folders()).env("KUBECONFIG", kubeconfig);
+        let mut command = self.command();
+        command.args(arguments).env("KUBECONFIG", kubeconfig);
         let output = command::run(&mut command, input.as_bytes(), DEADLINE).await;
         let output = output.map_err(|source| BedError::Run { program: self.program.clone(), source })?;
         if output.status.success() {
@@ -68,10 +72,11 @@ impl Helm {
         Err(HelmError::Failed { arguments: arguments.join(" "), message })
     }
 
-    /// The variables that keep it from the settings of whoever runs the tests.
+    /// The variables that keep it from the settings of whoever runs the tests. The folders are beside the program,
+    /// and nothing that is kept in them matters.
     #[must_use]
     pub fn folders(&self) -> [(&'static str, PathBuf); 4] {
         ["HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME", "HELM_PLUGINS"]
-            .map(|name| (name, self.home.path().join(name)))
+            .map(|name| (name, self.program.with_file_name(name)))
     }
 }

@@ -52,6 +52,6 @@ pub use operator::{Operator, OperatorOptions, operator_binary};
 pub use plane::{ControlPlane, PlaneOptions};
 pub use pods::{Image, PodAgent};
 pub use process::Process;
-pub use programs::Kubernetes;
+pub use programs::{Kubernetes, block_on, crane};
 pub use shared::SharedPlane;
 pub use wait::{WaitError, has_condition, wait_for, wait_for_any, wait_until_gone};

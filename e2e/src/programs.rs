@@ -72,6 +72,26 @@ pub(crate) async fn helm() -> Result<PathBuf, BedError> {
     run("tools/build.sh", "helm").await
 }
 
+/// Builds crane, which pushes images to registries and is one; gives its path.
+///
+/// # Errors
+/// [`BedError`] if it cannot be built.
+pub async fn crane() -> Result<PathBuf, BedError> {
+    run("tools/build.sh", "crane").await
+}
+
+/// Waits for a future where there is no runtime, or one that must not be blocked in its own thread.
+///
+/// # Panics
+/// When there can be no thread, or the future panics.
+pub fn block_on<T: Send>(future: impl Future<Output = T> + Send) -> T {
+    let work = || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.expect("a runtime").block_on(future)
+    };
+    std::thread::scope(|scope| scope.spawn(work).join().expect("the future ends"))
+}
+
 /// Runs a script of this folder, whose last line on standard output is a path.
 async fn run(script: &str, argument: &str) -> Result<PathBuf, BedError> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join(script);

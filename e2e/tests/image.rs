@@ -9,10 +9,7 @@ use std::sync::LazyLock;
 use serde_json::{Value, json};
 
 /// crane, built when it is missing.
-static CRANE: LazyLock<PathBuf> = LazyLock::new(|| {
-    let mut build = Command::new(e2e_file("tools/build.sh"));
-    text(&build.arg("crane").stderr(Stdio::inherit()).output().unwrap()).trim_end().into()
-});
+static CRANE: LazyLock<PathBuf> = LazyLock::new(|| e2e::block_on(e2e::crane()).unwrap());
 
 /// A registry without TLS, on a port of loopback. Dropped, it ends.
 struct Registry {

@@ -73,9 +73,8 @@ pub(super) async fn run(mut command: Command, within: Duration) -> Result<Output
         words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
     };
     let name = words();
-    let output = tokio::time::timeout(within, command.kill_on_drop(true).output())
+    let output = crate::command::run(command.kill_on_drop(true), &[], within)
         .await
-        .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
         .map_err(|source| NodeError::Run { command: name.clone(), source })?;
     if output.status.success() {
         return Ok(output);

@@ -7,15 +7,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::LazyLock;
 
+use e2e::{Helm, block_on};
 use serde_json::Value;
 
 /// The program, built when it is missing.
-static HELM: LazyLock<PathBuf> = LazyLock::new(|| {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tools/build.sh");
-    let output = Command::new(script).arg("helm").stderr(Stdio::inherit()).output().unwrap();
-    assert!(output.status.success(), "Helm was not built: the lines above say why");
-    String::from_utf8(output.stdout).unwrap().trim_end().into()
-});
+static HELM: LazyLock<Helm> = LazyLock::new(|| block_on(Helm::get()).unwrap());
 
 /// A chart of this repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,17 +100,11 @@ pub(crate) fn charts() -> PathBuf {
 
 /// A Helm that knows no cluster and no settings of the user.
 pub(crate) fn command() -> Command {
-    let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("helm");
-    let mut command = Command::new(&*HELM);
-    for name in ["HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME", "HELM_PLUGINS"] {
-        command.env(name, home.join(name));
-    }
-    command.env("KUBECONFIG", home.join("absent"));
-    command
+    HELM.command().into_std()
 }
 
-/// The path of Helm, for scripts.
-pub(crate) fn path() -> &'static Path {
+/// Helm itself, for scripts.
+pub(crate) fn itself() -> &'static Helm {
     &HELM
 }
 

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Output};
 
-use crate::helm::{INSTANCE, OPERATOR, charts, find, helm, objects, path, run, text};
+use crate::helm::{INSTANCE, OPERATOR, charts, find, helm, itself, objects, run, text};
 
 #[test]
 fn a_package_knows_the_image_of_the_operator() {
@@ -45,7 +45,10 @@ fn a_chart_without_an_image_says_which_value_to_set() {
 }
 
 fn package(repository: &str, folder: &std::path::Path) -> Output {
-    run(Command::new(charts().join("package.sh")).arg(repository).arg(folder).env("HELM", path()), "")
+    run(
+        Command::new(charts().join("package.sh")).arg(repository).arg(folder).env("HELM", itself().program()),
+        "",
+    )
 }
 
 fn text_of_archive(path: &str) -> String {
