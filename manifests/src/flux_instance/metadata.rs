@@ -1,7 +1,5 @@
 //! Labels and annotations of all managed objects.
 
-use std::collections::BTreeMap;
-
 use crds::{
     FluxInstance,
     keys::{OWNER_NAME, OWNER_NAMESPACE, PRUNE},
@@ -13,27 +11,32 @@ use super::InvalidField;
 use crate::{
     objects::{edit_map, kind},
     semver::Version,
+    text::shortened,
 };
 
-/// Refuses labels and annotations that no object can have.
+/// Refuses labels and annotations that no object can have. Kubernetes reads keys of annotations in small letters.
 pub(super) fn check(instance: &FluxInstance) -> Result<(), InvalidField> {
     let common = instance.spec.common_metadata.as_ref();
-    let of = |map: Option<&BTreeMap<String, String>>| map.cloned().unwrap_or_default();
-    let labels = of(common.and_then(|common| common.labels.as_ref()));
-    let annotations = of(common.and_then(|common| common.annotations.as_ref()));
-    let mut keys =
-        labels.keys().map(|key| ("labels", key)).chain(annotations.keys().map(|key| ("annotations", key)));
-    if let Some((map, key)) = keys.find(|(_, key)| !is_label_key(key)) {
-        let problem = format!(
-            "'{key}' is no key of {map}: it has letters, digits, dashes, underscores and dots, perhaps after a domain and a slash, such as example.com/team"
-        );
-        return Err(InvalidField::new(format!("spec.commonMetadata.{map}"), problem));
+    let labels = || common.and_then(|common| common.labels.as_ref()).into_iter().flatten();
+    let annotations = common.and_then(|common| common.annotations.as_ref()).into_iter().flatten();
+    let bad_label = labels().map(|(key, _)| key).find(|key| !is_label_key(key));
+    let mut keys = annotations.map(|(key, _)| key);
+    let bad_annotation = keys.find(|key| !is_label_key(&key.to_ascii_lowercase()));
+    for (map, key) in [("labels", bad_label), ("annotations", bad_annotation)] {
+        if let Some(key) = key {
+            let problem = format!(
+                "'{}' is no key of {map}: it has letters, digits, dashes, underscores and dots, perhaps after a domain and a slash, such as example.com/team",
+                shortened(key)
+            );
+            return Err(InvalidField::new(format!("spec.commonMetadata.{map}"), problem));
+        }
     }
-    match labels.iter().find(|(_, value)| !is_label_value(value)) {
+    match labels().find(|(_, value)| !is_label_value(value)) {
         Some((key, value)) => Err(InvalidField::new(
             format!("spec.commonMetadata.labels['{key}']"),
             format!(
-                "'{value}' is no value of a label: it has at most 63 letters, digits, dashes, underscores and dots; use an annotation for longer texts"
+                "'{}' is no value of a label: it has at most 63 letters, digits, dashes, underscores and dots; use an annotation for longer texts",
+                shortened(value)
             ),
         )),
         None => Ok(()),

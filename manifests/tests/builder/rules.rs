@@ -426,7 +426,10 @@ fn what_is_probably_not_meant_is_a_warning() {
 fn a_usual_instance_has_no_warnings() {
     let usual = json!({
         "sync": {"kind": "GitRepository", "url": "https://git.example.com/a", "ref": "refs/heads/main", "path": "a"},
-        "commonMetadata": {"labels": {"example.com/team": "platform"}},
+        "commonMetadata": {
+            "labels": {"example.com/team": "platform"},
+            "annotations": {"Example.com/Owner": "Team A, 3rd floor"},
+        },
         "sharding": {"shards": ["apps"]},
     });
     assert!(built(&usual).warnings.is_empty());
